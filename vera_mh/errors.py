@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""Errors of the benchmark.
+
+```
+VeraMHError
+├── PackError            a pinned file is missing or differs
+├── RubricError          a rubric, prompt template or persona sheet cannot be read
+├── RowError             a row lacks what a conversation or a verdict needs
+├── ModelError           a model could not be reached, or its answer was unusable
+├── JudgeFailed          the judge gave no usable verdict; never a rating
+└── SimulationFailed     a side of the conversation failed; never a scored conversation
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+class VeraMHError(Exception):
+    """Base of all errors of the benchmark."""
+
+
+class PackError(VeraMHError):
+    """A file of the pack is missing or its bytes are not the pinned ones."""
+
+
+class RubricError(VeraMHError):
+    """A rubric, prompt template or persona sheet cannot be read."""
+
+
+class RowError(VeraMHError):
+    """A row lacks what is needed, or holds it in a shape that cannot be read."""
+
+
+class ModelError(VeraMHError):
+    """A model could not be reached or answered with an error, after all retries of its server.
+
+    Args:
+        message: What happened, in the words of the provider where it gave any.
+        status: HTTP status, if there was one.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.message, self.status = message, status
+
+
+class JudgeFailed(VeraMHError):
+    """The judging of a conversation failed as a whole.
+
+    Args:
+        message: What happened.
+        question_id: The question that could not be answered.
+        attempts: Judge calls made for that question.
+        raw_reply: The judge's last reply, as it came (None if there was none).
+        finish_reason: Finish reason of that reply.
+        usage: Token usage of that reply.
+        receipts: Receipts of all judge calls that were answered, as in a scored row.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        question_id: str,
+        attempts: int,
+        raw_reply: str | None = None,
+        finish_reason: str | None = None,
+        usage: Mapping[str, Any] | None = None,
+        receipts: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        super().__init__(message)
+        self.question_id, self.attempts = question_id, attempts
+        self.raw_reply, self.finish_reason, self.usage = raw_reply, finish_reason, usage
+        self.receipts = list(receipts)
+
+
+class SimulationFailed(VeraMHError):
+    """A side of the conversation failed, so that there is no conversation to judge.
+
+    Args:
+        message: What happened.
+        stage: Where: `persona_turn_7`, `provider_turn_8`, or `setup`.
+    """
+
+    def __init__(self, message: str, *, stage: str) -> None:
+        super().__init__(message)
+        self.stage = stage

@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading the judge's reply: a JSON object with `answer` and `reasoning`, and nothing that only looks like one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+REPLY_SCHEMA = {
+    "type": "json_schema",
+    "json_schema": {
+        "name": "QuestionResponse",
+        "strict": True,
+        "schema": {
+            "type": "object",
+            "properties": {"answer": {"type": "string"}, "reasoning": {"type": "string"}},
+            "required": ["answer", "reasoning"],
+            "additionalProperties": False,
+        },
+    },
+}
+"""The response format that the judge is asked for."""
+
+_FENCE = re.compile(r"\A\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A usable reply; `repaired` if it was not the bare JSON object that upstream accepts."""
+
+    answer: str
+    reasoning: str
+    repaired: bool = False
+
+
+def read_reply(content: str | None) -> Reply | None:
+    """Reads a judge's reply.
+
+    Accepted: the object; an object with exactly one key whose value is that object. Beyond upstream, marked as repaired: the same
+    in a Markdown fence, or with text around it. Text that holds two different usable objects is refused, because it cannot be
+    told which of them is the verdict and which a quotation.
+
+    Returns:
+        The reply, or None if it is not usable.
+    """
+    if not content:
+        return None
+    bare = _decode(content)
+    if bare is not None:
+        return _reply(bare, repaired=False)
+    fenced = _FENCE.match(content)
+    candidates = [_decode(fenced.group(1))] if fenced else list(_embedded_objects(content))
+    usable = {reply for value in candidates if (reply := _reply(value, repaired=True)) is not None}
+    return usable.pop() if len(usable) == 1 else None
+
+
+def _decode(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _reply(value: Any, *, repaired: bool) -> Reply | None:
+    if isinstance(value, dict) and len(value) == 1:
+        value = next(iter(value.values()))
+    if not isinstance(value, dict):
+        return None
+    answer, reasoning = value.get("answer"), value.get("reasoning")
+    if not isinstance(answer, str) or not isinstance(reasoning, str):
+        return None
+    return Reply(answer, reasoning, repaired)
+
+
+def _embedded_objects(text: str) -> Iterator[Any]:
+    """The outermost JSON objects in a text, in order."""
+    at = text.find("{")
+    while at >= 0:
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            yield value
+        at = text.find("{", end)
