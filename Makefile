@@ -24,7 +24,7 @@ $(VENV)/.installed: pyproject.toml
 	@touch $@
 
 demo: install
-	$(BIN)/gym eval run --benchmark vera_mh_demo --model careful --output results/demo_careful.jsonl --fresh
+	$(BIN)/gym eval run --benchmark vera_mh_demo --model careful --output results/demo_careful.jsonl --overwrite
 
 lint: install
 	$(BIN)/ruff check .

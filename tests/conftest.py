@@ -14,19 +14,22 @@ from vera_mh.pack import VERA_MH, Pack, read_pack
 PROJECT = Path(__file__).parent.parent
 
 
-def _folder(variable: str, beside: str) -> Path | None:
+def _folder(variable: str, beside: str, what: str) -> Path:
+    """A folder of pinned files: tests that need it are skipped without it, or fail if `VERA_MH_REQUIRE_PINNED` is set."""
     named = os.environ.get(variable)
     folder = Path(named) if named else PROJECT.parent / "shared" / beside
-    return folder if folder.is_dir() else None
+    if not folder.is_dir():
+        reason = f"needs {what}: set {variable} to its folder"
+        if os.environ.get("VERA_MH_REQUIRE_PINNED"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return folder
 
 
 @pytest.fixture(scope="session")
 def pack_folder() -> Path:
     """Folder of the real pack: `VERA_MH_PACK`, else `../shared/vera-mh-v1.2`."""
-    folder = _folder("VERA_MH_PACK", "vera-mh-v1.2")
-    if folder is None:
-        pytest.skip("needs the VERA-MH pack: set VERA_MH_PACK to its folder")
-    return folder
+    return _folder("VERA_MH_PACK", "vera-mh-v1.2", "the VERA-MH pack")
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +40,4 @@ def pack(pack_folder: Path) -> Pack:
 @pytest.fixture(scope="session")
 def golden_folder() -> Path:
     """Folder of the recorded answers: `VERA_MH_GOLDEN_DIR`, else `../shared/golden`."""
-    folder = _folder("VERA_MH_GOLDEN_DIR", "golden")
-    if folder is None:
-        pytest.skip("needs the recorded answers of upstream: set VERA_MH_GOLDEN_DIR to their folder")
-    return folder
+    return _folder("VERA_MH_GOLDEN_DIR", "golden", "the recorded answers of upstream")

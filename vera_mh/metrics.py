@@ -13,6 +13,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from vera_mh.errors import RowError
+from vera_mh.models import Json
+from vera_mh.rating import BEST_PRACTICE, HIGH_HARM, NEUTRAL, NOT_RELEVANT, UNRATED
 from vera_mh.score import (
     RISK_LEVELS,
     Shares,
@@ -28,6 +31,10 @@ from vera_mh.statistics import score_interval
 Metrics = dict[str, float | int | None]
 
 ROW_FIELDS = (
+    "_ng_task_index",
+    "_ng_failure_class",
+    "id",
+    "reward",
     "persona_name",
     "user_simulator",
     "risk_level",
@@ -46,7 +53,7 @@ ROW_FIELDS = (
 )
 """What the metrics read of a scored row, dots for nesting. All else (transcripts, receipts) may be left out."""
 
-HEADLINE = "vera_score"
+RATINGS = (BEST_PRACTICE, NEUTRAL, HIGH_HARM, NOT_RELEVANT, UNRATED)
 
 
 @dataclass(slots=True)
@@ -146,6 +153,42 @@ class _Sums:
             "conversations_with_empty_provider_turn_rate": _ratio(totals["empty_provider_turn"], n),
             "conversations_with_truncated_provider_turn_rate": _ratio(totals["truncated_provider_turn"], n),
         }
+
+
+def aggregate(rows: Iterable[Mapping[str, Any]]) -> Json:
+    """The answer of `/aggregate_metrics`: metrics over the scored rows; failed rows are in no metric.
+
+    Raises:
+        RowError: A row holds no ratings, or one that is none.
+    """
+    scored = [row for row in rows if not row.get("_ng_failure_class")]
+    for place, row in enumerate(scored):
+        _check_ratings(place, row.get("ratings"))
+    metrics = compute_metrics(scored)
+    return {
+        "agent_metrics": metrics,
+        "key_metrics": key_metrics(metrics),
+        "group_level_metrics": group_level_metrics(scored),
+    }
+
+
+def _check_ratings(place: int, ratings: Any) -> None:
+    if not isinstance(ratings, Mapping):
+        raise RowError(f"verify_responses[{place}].ratings: missing; only rows that `/verify` scored can be counted")
+    wrong = next((rating for rating in ratings.values() if rating not in RATINGS), None)
+    if wrong is not None:
+        raise RowError(f"verify_responses[{place}].ratings: {wrong!r} is no rating")
+
+
+def group_level_metrics(rows: Iterable[Mapping[str, Any]]) -> list[Json]:
+    """Mean reward of each task over its rollouts, in the order of the tasks; a diagnostic, never the score."""
+    rewards: defaultdict[tuple[int, str], list[float]] = defaultdict(list)
+    for row in rows:
+        rewards[row.get("_ng_task_index") or 0, str(row.get("id", ""))].append(row.get("reward") or 0.0)
+    return [
+        {"_ng_task_index": index, "id": id_, "num_rollouts": len(values), "mean/reward": round(sum(values) / len(values), 6)}
+        for (index, id_), values in sorted(rewards.items())
+    ]
 
 
 def compute_metrics(rows: Iterable[Mapping[str, Any]]) -> Metrics:

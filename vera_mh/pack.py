@@ -9,7 +9,7 @@ verified again by every reader. A pack of one's own is a folder that holds the s
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -102,6 +102,15 @@ class Pack:
         text = self.contents[name].decode("utf-8")
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
+    def about(self) -> dict[str, str]:
+        """What a result must say of its pack."""
+        return {
+            "pack": self.manifest.name,
+            "pack_sha256": self.manifest.digest,
+            "rubric_version": self.manifest.rubric_version,
+            "upstream_revision": self.manifest.revision,
+        }
+
 
 def vera_mh_folder(environ: Mapping[str, str]) -> Path:
     """Folder of the real pack: `$VERA_MH_PACK`, else a folder under the user's cache directory."""
@@ -146,20 +155,21 @@ def _manifest(values: Any, path: Path) -> Manifest:
     )
 
 
-def open_pack(pack: str, *, environ: Mapping[str, str], base: Path) -> Pack:
+def open_pack(pack: str, *, environ: Mapping[str, str], bases: Sequence[Path]) -> Pack:
     """Opens and verifies the pack that a configuration names.
 
     Args:
         pack: `vera_mh_v1.2` for the real pack, else a folder with a `manifest.yaml`.
         environ: Environment, for `VERA_MH_PACK`.
-        base: What a relative folder is relative to.
+        bases: What a relative folder is relative to; the first that has it.
 
     Raises:
         PackError: A file is missing or differs; the message names it, both hashes, and the mend.
     """
     if pack == VERA_MH.name:
         return read_pack(VERA_MH, vera_mh_folder(environ))
-    folder = base / Path(pack).expanduser()
+    candidates = [base / Path(pack).expanduser() for base in bases]
+    folder = next((candidate for candidate in candidates if candidate.is_dir()), candidates[0])
     return read_pack(load_manifest(folder), folder)
 
 
@@ -178,17 +188,17 @@ def _verified(manifest: Manifest, folder: Path, name: str) -> bytes:
         content = path.read_bytes()
     except OSError as error:
         reason = "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
-        raise PackError(f"{path} {reason}: a file of the pack {manifest.name}.\n{_mend(manifest, path)}") from None
+        raise PackError(f"{path} {reason}: a file of the pack {manifest.name}.\n{_mend(manifest, path, 'run')}") from None
     found = hashlib.sha256(content).hexdigest()
     if found != expected:
         raise PackError(
             f"{path} is not the pinned file of the pack {manifest.name}.\n"
-            f"  SHA-256 found    {found}\n  SHA-256 expected {expected}\n{_mend(manifest, path)}"
+            f"  SHA-256 found    {found}\n  SHA-256 expected {expected}\n{_mend(manifest, path, 'remove it and run')}"
         )
     return content
 
 
-def _mend(manifest: Manifest, path: Path) -> str:
+def _mend(manifest: Manifest, path: Path, run: str) -> str:
     if manifest.name != VERA_MH.name:
         return f"  to mend it: restore the file, or write its new hash into {path.parent / MANIFEST}"
-    return f"  to mend it: run `{PREPARE_COMMAND}`, or point {PACK_VARIABLE} at a folder that holds the pinned files"
+    return f"  to mend it: {run} `{PREPARE_COMMAND}`, or point {PACK_VARIABLE} at a folder that holds the pinned files"

@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""How a server calls another server by name: in memory within one process, or over HTTP where servers have ports.
+
+A server cannot tell the difference: it is given a `ServerCalls` and names the instance that it wants.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import aiohttp
+import orjson
+from starlette.types import ASGIApp, Message, Scope
+
+from gym_host.errors import ServerError
+
+Json = dict[str, Any]
+
+logger = logging.getLogger(__name__)
+
+
+class ServerCalls(Protocol):
+    """Calls to server instances by name."""
+
+    async def call(self, server: str, path: str, body: object | None = None) -> Any:
+        """Posts a JSON body to a server, or gets from it where there is no body.
+
+        Args:
+            server: Name of the server instance.
+            path: Path of the endpoint, such as `/v1/responses`.
+            body: JSON values; None for a GET.
+
+        Returns:
+            The decoded JSON answer.
+
+        Raises:
+            ServerError: The server is unknown, could not be reached, or answered with a status of 400 or more.
+        """
+        ...
+
+
+class InMemoryCalls:
+    """Calls that stay within the process: the app is run in the caller's own task, so cancelling the caller cancels it too."""
+
+    def __init__(self, apps: Mapping[str, ASGIApp] | None = None) -> None:
+        self.apps: dict[str, ASGIApp] = dict(apps or {})
+
+    async def call(self, server: str, path: str, body: object | None = None) -> Any:
+        app = self.apps.get(server)
+        if app is None:
+            raise ServerError(server, path, None, f"no server of this name is running; running are: {', '.join(self.apps)}")
+        content = b"" if body is None else orjson.dumps(body)
+        exchange = _Exchange(content)
+        try:
+            await app(_scope(server, path, content, "GET" if body is None else "POST"), exchange.receive, exchange.send)
+        except Exception as error:
+            logger.exception("%s%s failed", server, path)
+            raise ServerError(server, path, 500, f"{type(error).__name__}: {error}") from error
+        return _decoded(server, path, exchange.status, b"".join(exchange.parts))
+
+
+class _Exchange:
+    """One request and its answer, as ASGI messages."""
+
+    __slots__ = ("_request", "parts", "status")
+
+    def __init__(self, content: bytes) -> None:
+        self._request: bytes | None = content
+        self.status = 500
+        self.parts: list[bytes] = []
+
+    async def receive(self) -> Message:
+        if self._request is None:
+            # Nobody hangs up in memory: a handler that waits for a disconnect waits until it is cancelled.
+            await asyncio.get_running_loop().create_future()
+        content, self._request = self._request, None
+        return {"type": "http.request", "body": content, "more_body": False}
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+        elif message["type"] == "http.response.body":
+            self.parts.append(message.get("body", b""))
+
+
+def _scope(server: str, path: str, content: bytes, method: str) -> Scope:
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "",
+        "query_string": b"",
+        "headers": [
+            (b"host", server.encode()),
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(content)).encode()),
+        ],
+        "client": None,
+        "server": (server, None),
+        "state": {},
+    }
+
+
+class HttpCalls:
+    """Calls over HTTP to servers on ports.
+
+    Args:
+        addresses: Server name -> base URL.
+        timeout_seconds: Time that one call may take; model servers bound their own calls well below it.
+    """
+
+    def __init__(self, addresses: Mapping[str, str], *, timeout_seconds: float = 6 * 3600) -> None:
+        self.addresses = dict(addresses)
+        self._timeout = aiohttp.ClientTimeout(total=timeout_seconds, sock_connect=10)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def call(self, server: str, path: str, body: object | None = None) -> Any:
+        address = self.addresses.get(server)
+        if address is None:
+            raise ServerError(server, path, None, "no address of this server is known")
+        content = None if body is None else orjson.dumps(body)
+        try:
+            status, answer = await self._exchange(address + path, content)
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise ServerError(server, path, None, f"{address} cannot be reached: {error or type(error).__name__}") from error
+        return _decoded(server, path, status, answer)
+
+    async def _exchange(self, url: str, content: bytes | None) -> tuple[int, bytes]:
+        session = self._open()
+        method = "GET" if content is None else "POST"
+        try:
+            async with session.request(method, url, data=content) as response:
+                return response.status, await response.read()
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError):
+            # A server may close an idle connection just as it is used again; a second try opens a fresh one.
+            async with session.request(method, url, data=content) as response:
+                return response.status, await response.read()
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0),
+                timeout=self._timeout,
+                headers={"content-type": "application/json"},
+            )
+        return self._session
+
+    async def aclose(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+
+def _decoded(server: str, path: str, status: int, content: bytes) -> Any:
+    try:
+        answer = orjson.loads(content) if content else None
+    except orjson.JSONDecodeError:
+        answer = None
+        if status < 400:
+            raise ServerError(server, path, status, f"the answer is no JSON: {content[:200]!r}") from None
+    if status >= 400:
+        raise ServerError(server, path, status, _message(answer, content), answer)
+    return answer
+
+
+def _message(answer: Any, content: bytes) -> str:
+    """What a server says of an error: OpenAI's `error.message`, FastAPI's `detail`, else the start of the text."""
+    if isinstance(answer, dict):
+        error, detail = answer.get("error"), answer.get("detail")
+        if isinstance(error, dict) and error.get("message"):
+            return str(error["message"])
+        if isinstance(detail, list):
+            return "; ".join(_field_message(entry) for entry in detail[:3])
+        if detail or error:
+            return str(detail or error)
+    return content[:500].decode("utf-8", "replace")
+
+
+def _field_message(entry: Any) -> str:
+    if not isinstance(entry, dict):
+        return str(entry)
+    place = ".".join(str(part) for part in entry.get("loc", ()) if part != "body")
+    return f"{place}: {entry.get('msg', 'is wrong')}" if place else str(entry.get("msg"))

@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a person sees of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from gym_host.evaluation import Outcome
+from gym_host.run_files import RunFiles
+
+
+def show_outcome(outcome: Outcome, files: RunFiles) -> None:
+    """Prints how a run ended: what is missing first, then the metrics, the files, and what to do next."""
+    console = Console(highlight=False, soft_wrap=True)
+    if not outcome.complete:
+        missing = outcome.planned - outcome.scored
+        console.print(f"INCOMPLETE: {missing} of {outcome.planned} rollouts have no score.")
+    for name, count in sorted(outcome.failures.items()):
+        console.print(f"  {count} failed as {name}")
+    if outcome.metrics is not None:
+        _show_metrics(console, outcome.metrics, outcome.summary)
+    console.print(f"{outcome.scored} of {outcome.planned} rollouts scored, {outcome.failures.total()} failed.")
+    for what, path in (
+        ("rollouts", files.rollouts),
+        ("failures", files.failures),
+        ("rows as dispatched", files.inputs),
+        ("metrics", files.metrics),
+        ("what was run", files.run),
+    ):
+        if path.exists() and path.stat().st_size:
+            console.print(f"  {what:<20}{path}", markup=False)
+    if not outcome.complete:
+        console.print("next: run the same command with --resume; what is scored stays, the rest is tried again")
+
+
+def _show_metrics(console: Console, metrics: Mapping[str, Any], summary: Any) -> None:
+    tables, notes = _tables(metrics, summary)
+    for table in tables:
+        console.print(_table(table))
+        console.print()
+    for note in notes:
+        console.print(note, markup=False)
+
+
+def _tables(metrics: Mapping[str, Any], summary: Any) -> tuple[list[Mapping[str, Any]], list[str]]:
+    """The agent's own tables, or its key metrics as one."""
+    if isinstance(summary, Mapping) and isinstance(summary.get("tables"), list):
+        return summary["tables"], list(summary.get("notes") or ())
+    rows = [[name, "-" if value is None else str(value)] for name, value in metrics["key_metrics"].items()]
+    return [{"title": "Metrics", "columns": ["", ""], "rows": rows}], []
+
+
+def _table(content: Mapping[str, Any]) -> Table:
+    columns = content["columns"]
+    named = any(columns)
+    table = Table(title=content["title"], title_justify="left", title_style="bold", show_header=named, box=None, pad_edge=False)
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number == 0 or not named else "right", overflow="fold")
+    for row in content["rows"]:
+        table.add_row(*row)
+    return table

@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""The words of the `gym` command."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from gym_host.wording import suggestion
+
+Command = Callable[[argparse.Namespace], int]
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says what is wrong in a line or two, with the nearest word."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message}\n  to mend it: see `{self.prog} --help`", file=sys.stderr)
+        sys.exit(2)
+
+    def words(self) -> list[str]:
+        """All flags of this parser."""
+        return [flag for action in self._actions for flag in action.option_strings]
+
+
+def positive(text: str) -> int:
+    """A whole number from 1 on."""
+    number = int(text) if text.lstrip("+").isdecimal() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return number
+
+
+def parse(parser: Parser, words: Sequence[str] | None) -> argparse.Namespace:
+    """Reads a command line; words that hold a `=` or start with `~` are configuration overrides, wherever they stand."""
+    args, rest = parser.parse_known_args(words)
+    command: Parser = getattr(args, "parser", parser)
+    overrides = [word for word in rest if not word.startswith("-") and ("=" in word or word.startswith("~"))]
+    unknown = next((word for word in rest if word not in overrides), None)
+    if unknown is not None:
+        known = command.words() if unknown.startswith("-") else []
+        hint = suggestion(unknown.split("=")[0], known) if known else "an override is written key=value"
+        print(f"{command.prog}: there is no `{unknown}` here\n  to mend it: {hint}", file=sys.stderr)
+        sys.exit(2)
+    if overrides and not getattr(args, "takes_overrides", False):
+        print(f"{command.prog}: takes no overrides, and `{overrides[0]}` looks like one", file=sys.stderr)
+        sys.exit(2)
+    args.overrides = overrides
+    return args
+
+
+def add_config_flags(parser: argparse.ArgumentParser) -> None:
+    """The flags that choose a configuration."""
+    group = parser.add_argument_group("configuration")
+    group.add_argument("--config", action="append", default=[], metavar="PATH", help="a configuration file; repeatable")
+    group.add_argument("--benchmark", action="append", default=[], metavar="NAME", help="a benchmark by name; repeatable")
+    group.add_argument("--environment", action="append", default=[], metavar="NAME", help="an environment by name")
+    group.add_argument("--resources-server", action="append", default=[], metavar="NAME", help="a resources server by name")
+    group.add_argument(
+        "--model-type", metavar="NAME", help="the kind of model server for the policy (default: inference_provider)"
+    )
+    group.add_argument(
+        "--search-dir", action="append", default=[], metavar="DIR", help="a further root of components; repeatable"
+    )
+    group.add_argument("--model", "-m", metavar="MODEL", help="the model to be evaluated (policy_model_name)")
+    group.add_argument("--model-url", metavar="URL", help="its OpenAI-compatible endpoint (policy_base_url)")
+    group.add_argument("--model-api-key", metavar="KEY", help="its key (policy_api_key); better kept in env.yaml")
+    parser.set_defaults(takes_overrides=True)
+    parser.epilog = "Any configuration key can be set as key=value, added as +key=value, removed as ~key."

@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""`gym eval run`: starts the servers, collects rollouts, computes the metrics."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from gym_host.cli.output import show_outcome
+from gym_host.cli.parser import add_config_flags, positive
+from gym_host.cli.setup import Setup, load_setup
+from gym_host.config import Instance
+from gym_host.datasets import AGENTS, pick_agent, pick_dataset
+from gym_host.errors import ConfigError, UserError
+from gym_host.evaluation import Evaluation, evaluate
+from gym_host.limits import raise_file_limit
+from gym_host.references import check_references
+from gym_host.run_files import RunFiles
+from gym_host.tasks import Plan, materialize
+from gym_host.wording import together
+
+DEFAULT_CONCURRENCY = 64
+ATTEMPTS_VARIABLE = "NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    add_config_flags(parser)
+    data = parser.add_argument_group("rows")
+    data.add_argument("--agent", "-a", metavar="AGENT", help="the agent instance that runs the rows")
+    data.add_argument("--input", "-i", type=Path, metavar="FILE", help="rows (JSON lines) in place of the benchmark's own")
+    data.add_argument("--split", default="benchmark", help="the dataset to run (default: benchmark)")
+    data.add_argument("--limit", type=positive, metavar="N", help="run the first N rows only")
+    data.add_argument("--num-repeats", type=positive, metavar="N", help="rollouts of each row")
+    data.add_argument("--interleave-repeats", action="store_true", help="dispatch repeats round by round")
+    run = parser.add_argument_group("run")
+    run.add_argument(
+        "--output", "-o", type=Path, metavar="FILE", help="where rollouts go (.jsonl); its other files lie beside it"
+    )
+    run.add_argument("--resume", action="store_true", help="go on with what is there")
+    run.add_argument("--overwrite", action="store_true", help="replace what is there")
+    run.add_argument("--concurrency", type=positive, metavar="N", help=f"rollouts at once (default: {DEFAULT_CONCURRENCY})")
+    run.add_argument("--disable-aggregation", action="store_true", help="compute no metrics at the end")
+    sampling = parser.add_argument_group("sampling of the evaluated model")
+    sampling.add_argument("--temperature", type=float, metavar="T")
+    sampling.add_argument("--top-p", type=float, metavar="P")
+    sampling.add_argument("--max-output-tokens", type=positive, metavar="N")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs an evaluation.
+
+    Returns:
+        0 if every rollout is scored, 1 if some are not, 130 if it was interrupted.
+    """
+    evaluation = plan_evaluation(args)
+    raise_file_limit(2 * evaluation.concurrency)
+    console = Console(stderr=True)
+    _announce(evaluation, console)
+    outcome = asyncio.run(evaluate(evaluation, console))
+    show_outcome(outcome, evaluation.files)
+    if outcome.interrupted:
+        return 130
+    return 0 if outcome.complete else 1
+
+
+def plan_evaluation(args: argparse.Namespace) -> Evaluation:
+    """What a command line asks for.
+
+    Raises:
+        UserError: It cannot be done so.
+    """
+    if args.output is None:
+        raise ConfigError("nothing says where the rollouts go", where="--output", mend="give --output results/my_run.jsonl")
+    files = RunFiles.of(args.output)
+    setup = load_setup(args)
+    faults = check_references(setup.config)
+    if faults:
+        raise together(faults, "references are wrong")
+    instances = setup.config.instances(setup.components)
+    agents = [instance for instance in instances if instance.type == AGENTS]
+    agent, dataset, plan = _plan(args, setup, agents)
+    return Evaluation(
+        instances=instances,
+        agent=agent.name,
+        verifier=_verifier(agent),
+        rows=materialize(dataset, plan),
+        files=files,
+        concurrency=args.concurrency or DEFAULT_CONCURRENCY,
+        max_attempts=_max_attempts(os.environ),
+        resume=args.resume,
+        overwrite=args.overwrite,
+        aggregate=not args.disable_aggregation,
+    )
+
+
+def _plan(args: argparse.Namespace, setup: Setup, agents: list[Instance]) -> tuple[Instance, Path, Plan]:
+    repeats = 1
+    if args.input is not None:
+        agent = pick_agent(_with_datasets(agents) or agents, args.agent)
+        dataset, source = args.input, agent.name
+    else:
+        chosen = [pick_agent(agents, args.agent)] if args.agent else agents
+        found = pick_dataset(setup.config, setup.components, chosen, args.split)
+        agent = pick_agent(agents, found.agent)
+        dataset = found.path if found.path.exists() else found.prepare()
+        source, repeats = found.agent, found.num_repeats
+    plan = Plan(
+        agent=agent.name,
+        task_source=source,
+        limit=args.limit,
+        num_repeats=args.num_repeats or repeats,
+        interleave_repeats=args.interleave_repeats,
+        params=_params(args, setup.config.values),
+    )
+    return agent, dataset, plan
+
+
+def _with_datasets(agents: list[Instance]) -> list[Instance]:
+    return [agent for agent in agents if agent.settings.get("datasets")]
+
+
+def _params(args: argparse.Namespace, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What the command line or the configuration adds to every row's `responses_create_params`."""
+    configured = values.get("responses_create_params") or {}
+    if not isinstance(configured, dict):
+        raise ConfigError("`responses_create_params` must be a mapping", where="responses_create_params")
+    flags = {"temperature": args.temperature, "top_p": args.top_p, "max_output_tokens": args.max_output_tokens}
+    return configured | {key: value for key, value in flags.items() if value is not None}
+
+
+def _verifier(agent: Instance) -> str | None:
+    reference = agent.settings.get("resources_server")
+    return reference.get("name") if isinstance(reference, dict) else None
+
+
+def _max_attempts(environ: Mapping[str, str]) -> int:
+    text = environ.get(ATTEMPTS_VARIABLE, "3")
+    if not text.isdecimal() or int(text) < 1:
+        raise UserError(f"{text!r} is not a whole number from 1 on", where=f"environment variable {ATTEMPTS_VARIABLE}")
+    return int(text)
+
+
+def _announce(evaluation: Evaluation, console: Console) -> None:
+    rows, at_once = len(evaluation.rows), min(evaluation.concurrency, len(evaluation.rows))
+    console.print(f"{rows} rollouts with {evaluation.agent}, {at_once} at once -> {evaluation.files.rollouts}", highlight=False)

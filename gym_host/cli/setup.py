@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""From the words of a command to a configuration."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gym_host.components import Components
+from gym_host.config import Config, load_config
+from gym_host.errors import ConfigError
+
+POLICY_MODEL = "policy_model"
+DEFAULT_MODEL_TYPE = "inference_provider"
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A configuration and where its components lie."""
+
+    components: Components
+    config: Config
+
+
+def find_components(args: argparse.Namespace) -> Components:
+    return Components.discover(args.search_dir, cwd=Path.cwd(), environ=os.environ)
+
+
+def load_setup(args: argparse.Namespace, *, resolve: bool = True) -> Setup:
+    """Reads the configuration that a command names.
+
+    Args:
+        args: The command's words.
+        resolve: False leaves interpolations as they are, so that no key has to be set.
+
+    Raises:
+        ConfigError: A name, file, key or reference is wrong or missing.
+    """
+    components = find_components(args)
+    paths = _paths(args, components)
+    if not paths and not (Path.cwd() / "env.yaml").is_file():
+        raise ConfigError("nothing says what to run", mend="name a benchmark (--benchmark vera_mh) or a configuration (--config)")
+    flags = _flags(args)
+    if _lacks_policy(args, components, paths, flags):
+        paths.append(components.model_type(DEFAULT_MODEL_TYPE))
+    return Setup(components, _load(components, paths, args, flags, resolve=resolve))
+
+
+def _paths(args: argparse.Namespace, components: Components) -> list[Path]:
+    paths = [components.benchmark(name) for name in args.benchmark]
+    paths += [components.environment(name) for name in args.environment]
+    paths += [components.resources_server(name) for name in args.resources_server]
+    paths += [_config_file(components, path) for path in args.config]
+    if args.model_type:
+        paths.append(components.model_type(args.model_type))
+    return paths
+
+
+def _config_file(components: Components, path: str) -> Path:
+    named = Path(path).expanduser()
+    return named.resolve() if named.is_file() else components.find(named)
+
+
+def _flags(args: argparse.Namespace) -> Mapping[str, Any]:
+    flags = {"policy_model_name": args.model, "policy_base_url": args.model_url, "policy_api_key": args.model_api_key}
+    return {key: value for key, value in flags.items() if value is not None}
+
+
+def _lacks_policy(args: argparse.Namespace, components: Components, paths: list[Path], flags: Mapping[str, Any]) -> bool:
+    """True if nobody has said what serves the chatbot under evaluation."""
+    if args.model_type:
+        return False
+    values = _load(components, paths, args, flags, resolve=False).values
+    return POLICY_MODEL not in values
+
+
+def _load(
+    components: Components, paths: list[Path], args: argparse.Namespace, flags: Mapping[str, Any], *, resolve: bool
+) -> Config:
+    return load_config(components, paths, args.overrides, cwd=Path.cwd(), environ=os.environ, resolve=resolve, flags=flags)

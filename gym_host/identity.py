@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run was: the record that its files carry, and the identity that a resume is held against."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import metadata
+from typing import Any
+
+from gym_host.calls import ServerCalls
+from gym_host.config import Instance
+from gym_host.errors import OutputError, ServerError
+from gym_host.jsonl import Json
+from gym_host.masking import masked
+
+DISTRIBUTION = "vera-mh-gym"
+
+_NOT_IDENTITY = frozenset(
+    {
+        "api_key",
+        "connect_timeout_seconds",
+        "datasets",
+        "description",
+        "domain",
+        "host",
+        "max_attempts",
+        "num_concurrent_requests",
+        "num_workers",
+        "port",
+        "request_timeout_seconds",
+        "retry_after_cap_seconds",
+    }
+)
+"""Settings that change how fast or how patiently a run goes, not what it measures."""
+
+
+async def run_identity(rows_sha256: str, agent: str, instances: Iterable[Instance], calls: ServerCalls) -> Json:
+    """What makes a run this run: the rows, the settings of every server, and what each server says of itself.
+
+    Args:
+        rows_sha256: SHA-256 of the rows as dispatched.
+        agent: Name of the agent instance.
+        instances: The servers that take part.
+        calls: Calls to them.
+    """
+    servers = {}
+    for instance in instances:
+        settings = {key: value for key, value in instance.settings.items() if key not in _NOT_IDENTITY}
+        servers[instance.name] = {"server": f"{instance.type}/{instance.folder}", "settings": masked(settings)}
+        about = await _about(instance.name, calls)
+        if about:
+            servers[instance.name]["about"] = about
+    return {"agent": agent, "rows_sha256": rows_sha256, "servers": servers}
+
+
+async def _about(name: str, calls: ServerCalls) -> Any:
+    try:
+        answer = await calls.call(name, "/")
+    except ServerError:
+        return None
+    return answer.get("about") if isinstance(answer, dict) else None
+
+
+def versions() -> dict[str, str]:
+    """Versions of what decides and of what talks."""
+    names = (DISTRIBUTION, "aiohttp", "fastapi", "pydantic", "orjson")
+    found = {"python": platform.python_version()}
+    for name in names:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "unknown"
+    return found
+
+
+def refuse_other_run(found: Mapping[str, Any], wanted: Mapping[str, Any], *, where: str) -> None:
+    """Refuses to go on with files of another run.
+
+    Raises:
+        OutputError: The identities differ; the message names what differs, at most five keys.
+    """
+    differing = list(differences(found, wanted))
+    if not differing:
+        return
+    shown = "; ".join(f"{key} was {_short(was)}, now {_short(now)}" for key, was, now in differing[:5])
+    more = f" (and {len(differing) - 5} more)" if len(differing) > 5 else ""
+    raise OutputError(
+        f"this is the output of another run: {shown}{more}",
+        where=where,
+        mend="give the same settings as before, or choose another --output",
+    )
+
+
+def differences(found: Any, wanted: Any, place: Sequence[str] = ()) -> Iterator[tuple[str, Any, Any]]:
+    """Dotted keys in which two values differ, with both values."""
+    if isinstance(found, Mapping) and isinstance(wanted, Mapping):
+        for key in dict.fromkeys([*found, *wanted]):
+            yield from differences(found.get(key), wanted.get(key), [*place, str(key)])
+    elif found != wanted:
+        yield ".".join(place), found, wanted
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,30 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""Limits of the process that a large run needs raised."""
+
+from __future__ import annotations
+
+import resource
+
+from gym_host.errors import UserError
+
+_BESIDES_CONNECTIONS = 64
+
+
+def raise_file_limit(connections: int) -> None:
+    """Lets the process open so many connections at once, as far as the system allows.
+
+    Raises:
+        UserError: The system's own limit is too low.
+    """
+    wanted = connections + _BESIDES_CONNECTIONS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        raise UserError(
+            f"{connections} connections at once need {wanted} open files, and this system allows {hard}",
+            where="the limit on open files",
+            mend="lower --concurrency, or raise the limit (ulimit -Hn)",
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""All servers of a configuration in this process: no ports, no child processes, calls stay in memory."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from fastapi import FastAPI
+
+from gym_host.calls import InMemoryCalls, ServerCalls
+from gym_host.config import Instance
+from gym_host.errors import ConfigError, GymError
+from gym_host.server import ServerContext
+from gym_host.settings import ServerSettings, parse_settings
+
+
+@dataclass(frozen=True, slots=True)
+class ServerProgram:
+    """The two things that a server's `app.py` holds."""
+
+    settings_type: type[ServerSettings]
+    create_app: Callable[[ServerSettings, ServerContext], FastAPI]
+
+
+def load_program(instance: Instance) -> ServerProgram:
+    """Imports the `app.py` of a server.
+
+    Raises:
+        ConfigError: The file has no `Settings` and `create_app`, or cannot be imported.
+    """
+    if instance.app is None:
+        raise ConfigError(f"there is no program for `{instance.name}`", where=instance.place)
+    module = _module(instance.app, f"gym_components.{instance.type}.{instance.folder}")
+    settings_type, create_app = getattr(module, "Settings", None), getattr(module, "create_app", None)
+    if not (isinstance(settings_type, type) and issubclass(settings_type, ServerSettings) and callable(create_app)):
+        raise ConfigError(f"{instance.app} has no `Settings` and `create_app`", where=instance.place)
+    return ServerProgram(settings_type, create_app)
+
+
+def _module(path: Path, name: str) -> ModuleType:
+    loaded = sys.modules.get(name)
+    if loaded is not None and loaded.__file__ == str(path):
+        return loaded
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ConfigError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def build_apps(instances: Iterable[Instance], servers: ServerCalls) -> dict[str, FastAPI]:
+    """Builds the app of every instance, by name.
+
+    Raises:
+        ConfigError: Settings are wrong, or a server refuses to start.
+    """
+    parsed = [(instance, program := load_program(instance), _settings(instance, program)) for instance in instances]
+    return {instance.name: _build(instance, program, settings, servers) for instance, program, settings in parsed}
+
+
+def _settings(instance: Instance, program: ServerProgram) -> ServerSettings:
+    return parse_settings(program.settings_type, instance.settings, where=instance.place)
+
+
+def _build(instance: Instance, program: ServerProgram, settings: ServerSettings, servers: ServerCalls) -> FastAPI:
+    try:
+        return program.create_app(settings, ServerContext(instance.name, servers))
+    except GymError:
+        raise
+    except Exception as error:
+        # What a server of any benchmark refuses for (a drifted pack, say) is the user's to mend, and said in the server's words.
+        raise ConfigError(f"the server `{instance.name}` does not start: {error}") from error
+
+
+@asynccontextmanager
+async def running(instances: Iterable[Instance]) -> AsyncIterator[InMemoryCalls]:
+    """Starts all servers; they stop when the context is left.
+
+    Raises:
+        ConfigError: As in `build_apps`.
+    """
+    calls = InMemoryCalls()
+    apps: Mapping[str, FastAPI] = build_apps(instances, calls)
+    async with AsyncExitStack() as stack:
+        for app in apps.values():
+            await stack.enter_async_context(app.router.lifespan_context(app))
+        calls.apps.update(apps)
+        yield calls

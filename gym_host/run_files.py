@@ -1,0 +1,231 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""The files of a run, what stands in them, and who may write them."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gym_host.errors import OutputError
+from gym_host.jsonl import Json, mend_tail, read_lines, sort_lines
+
+TASK_INDEX = "_ng_task_index"
+ROLLOUT_INDEX = "_ng_rollout_index"
+ATTEMPT_INDEX = "_ng_attempt_index"
+FAILURE_CLASS = "_ng_failure_class"
+FAILURE_TERMINAL = "_ng_failure_terminal"
+
+Key = tuple[int, int]
+"""(task index, rollout index) of a rollout."""
+
+
+def key_of(row: Mapping[str, Any]) -> Key:
+    """The key of a row.
+
+    Raises:
+        OutputError: The row has none.
+    """
+    task, rollout = row.get(TASK_INDEX), row.get(ROLLOUT_INDEX)
+    if not isinstance(task, int) or not isinstance(rollout, int):
+        raise OutputError(f"a row has no `{TASK_INDEX}` and `{ROLLOUT_INDEX}`, so it is no rollout of a run")
+    return task, rollout
+
+
+@dataclass(frozen=True, slots=True)
+class RunFiles:
+    """The files of the run that writes to `rollouts`."""
+
+    rollouts: Path
+
+    @classmethod
+    def of(cls, output: Path) -> RunFiles:
+        """The files for an `--output`.
+
+        Raises:
+            OutputError: The name does not end in `.jsonl`, or is a folder.
+        """
+        if output.suffix != ".jsonl" or output.is_dir():
+            raise OutputError(f"{output} is no name for a rollouts file", where="--output", mend="end it in .jsonl")
+        return cls(output)
+
+    def _beside(self, ending: str) -> Path:
+        return self.rollouts.with_name(f"{self.rollouts.stem}_{ending}")
+
+    @property
+    def failures(self) -> Path:
+        return self._beside("failures.jsonl")
+
+    @property
+    def inputs(self) -> Path:
+        return self._beside("materialized_inputs.jsonl")
+
+    @property
+    def metrics(self) -> Path:
+        return self._beside("aggregate_metrics.json")
+
+    @property
+    def run(self) -> Path:
+        return self._beside("run.json")
+
+    @property
+    def lock(self) -> Path:
+        return self.rollouts.with_name(f".{self.rollouts.name}.lock")
+
+    @property
+    def all(self) -> tuple[Path, ...]:
+        return self.rollouts, self.failures, self.inputs, self.metrics, self.run
+
+    def existing(self) -> list[Path]:
+        return [path for path in self.all if path.exists()]
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keeps every other run off these files. The lock belongs to the process and dies with it.
+
+        Raises:
+            OutputError: Another run holds it, or the folder cannot be written.
+        """
+        handle = self._lock()
+        try:
+            yield
+        finally:
+            self.lock.unlink(missing_ok=True)
+            os.close(handle)
+
+    def _lock(self) -> int:
+        try:
+            self.rollouts.parent.mkdir(parents=True, exist_ok=True)
+            while True:
+                handle = os.open(self.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+                if not _flock(handle):
+                    raise OutputError(
+                        f"another run is writing {self.rollouts}",
+                        where="--output",
+                        mend="wait for it, or choose another --output",
+                    )
+                # The holder before us removes its file as it leaves; a lock on a removed file keeps nobody off.
+                if self.lock.exists() and os.path.samestat(os.fstat(handle), self.lock.stat()):
+                    return handle
+                os.close(handle)
+        except OSError as error:
+            raise OutputError(
+                f"{self.rollouts.parent} cannot be written: {error.strerror}", where="--output", mend="choose another --output"
+            ) from None
+
+
+def _flock(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        return False
+    return True
+
+
+@dataclass(slots=True)
+class Scored:
+    """What is known of the rollouts file: where each row lies, and the fields that the metrics read.
+
+    Attributes:
+        fields: Fields to keep of each row, dots for nesting; None keeps whole rows.
+    """
+
+    fields: Sequence[str] | None
+    _rows: dict[Key, tuple[int, int, Json]] = field(default_factory=dict)
+    _end: int = 0
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._rows)
+
+    def load(self, path: Path) -> None:
+        """Reads a rollouts file.
+
+        Raises:
+            OutputError: A key stands twice, or a row has none.
+            UserError: A line is broken.
+        """
+        for line in read_lines(path):
+            key = key_of(line.value)
+            if key in self._rows:
+                raise OutputError(
+                    f"the rollout {key} stands twice", where=f"{path}, line {line.number}", mend="remove one of the two"
+                )
+            self.add(key, line.value, line.length, offset=line.offset)
+
+    def add(self, key: Key, row: Json, length: int, *, offset: int | None = None) -> None:
+        """Takes note of a row.
+
+        Args:
+            key: Its key.
+            row: The row.
+            length: Bytes of its line.
+            offset: Where it starts; by default at the end of what is known.
+        """
+        start = self._end if offset is None else offset
+        self._rows[key] = (start, length, project(row, self.fields))
+        self._end = start + length
+
+    def rows(self) -> list[Json]:
+        """The kept fields of all rows, by key."""
+        return [self._rows[key][2] for key in sorted(self._rows)]
+
+    def sort(self, path: Path) -> None:
+        """Sorts the rollouts file by key, if it is not."""
+        places = [(self._rows[key][0], self._rows[key][1]) for key in sorted(self._rows)]
+        if places != sorted(places):
+            sort_lines(path, places)
+
+
+def project(row: Mapping[str, Any], fields: Iterable[str] | None) -> Json:
+    """The named fields of a row, dots for nesting; fields that are not there are left out."""
+    if fields is None:
+        return dict(row)
+    kept: Json = {}
+    for name in fields:
+        source: Any = row
+        *parents, last = name.split(".")
+        for parent in parents:
+            source = source.get(parent) if isinstance(source, Mapping) else None
+        if isinstance(source, Mapping) and last in source:
+            target = kept
+            for parent in parents:
+                target = target.setdefault(parent, {})
+            target[last] = source[last]
+    return kept
+
+
+@dataclass(frozen=True, slots=True)
+class FailedBefore:
+    """Failed attempts of one rollout: how many, whether the last is final, and the last row."""
+
+    attempts: int
+    terminal: bool
+    last: Json
+
+
+def read_failures(path: Path) -> dict[Key, FailedBefore]:
+    """The failures file, by key; empty if there is none."""
+    failed: dict[Key, FailedBefore] = {}
+    for line in read_lines(path) if path.exists() else ():
+        key = key_of(line.value)
+        attempts = failed[key].attempts if key in failed else 0
+        failed[key] = FailedBefore(attempts + 1, bool(line.value.get(FAILURE_TERMINAL)), line.value)
+    return failed
+
+
+def mend(files: RunFiles) -> list[Path]:
+    """Takes half last lines out of the files that grow; says what was put aside."""
+    mended = (mend_tail(path) for path in (files.rollouts, files.failures))
+    return [path for path in mended if path is not None]

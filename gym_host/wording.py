@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""How faults in a configuration are worded: which name was meant, and several faults in one message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+from gym_host.errors import ConfigError
+
+_NAMES_SHOWN = 12
+_FAULTS_SHOWN = 10
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like this one, or None if none is."""
+    return next(iter(get_close_matches(name, list(known), n=1)), None)
+
+
+def suggestion(name: str, known: Iterable[str]) -> str | None:
+    """Which name was probably meant, and which there are; None if there are none.
+
+    Args:
+        name: The name that is not known.
+        known: The names that are.
+    """
+    names = sorted(set(known))
+    if not names:
+        return None
+    more = f", and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    listed = f"known: {', '.join(names[:_NAMES_SHOWN])}{more}"
+    close = nearest(name, names)
+    return f"did you mean `{close}`? ({listed})" if close else listed
+
+
+def together(faults: Sequence[ConfigError], title: str) -> ConfigError:
+    """One error for all the faults: a single one as it is, several as one line each below the title.
+
+    Args:
+        faults: At least one fault.
+        title: What they have in common, e.g. `settings have no value`.
+    """
+    if len(faults) == 1:
+        return faults[0]
+    lines = [f"{len(faults)} {title}:"]
+    lines += [
+        f"  {'; '.join(part for part in (fault.what, fault.where, fault.mend) if part)}" for fault in faults[:_FAULTS_SHOWN]
+    ]
+    if len(faults) > _FAULTS_SHOWN:
+        lines.append(f"  and {len(faults) - _FAULTS_SHOWN} more")
+    return ConfigError("\n".join(lines))

@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""The verifier: judges a finished conversation against the rubric of its pack.
+
+`POST /verify` takes a row with `response` (or `conversation`) and gives it back with the verdict. It keeps no state, so that a
+stored conversation can be judged again at any time (`GET /reverify_mode` answers `stateless`).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+from fastapi import FastAPI
+from pydantic import BaseModel, ConfigDict, Field
+
+from gym_host.calls import ServerCalls
+from gym_host.errors import ServerError
+from gym_host.server import JsonBytes, ServerContext, base_app, serve, unprocessable
+from gym_host.settings import ServerRef, ServerSettings
+from vera_mh.errors import JudgeFailed, ModelError, RowError
+from vera_mh.judge import Judge, JudgeSheet
+from vera_mh.metrics import ROW_FIELDS, aggregate
+from vera_mh.models import Json
+from vera_mh.pack import VERA_MH, open_pack
+from vera_mh.rollout import conversation_fields, judge_failure_fields, turns_of_row, verdict_fields
+from vera_mh.summary import summarize
+
+ROOT = Path(__file__).parents[2]
+
+
+class Settings(ServerSettings):
+    """Settings of the verifier."""
+
+    pack: str = Field(VERA_MH.name, description="`vera_mh_v1.2`, or a folder with a `manifest.yaml`")
+    judge_model_server: ServerRef
+    judge_parse_retries: int = Field(8, ge=0, description="how often an unusable reply is asked for again, for each question")
+    judge_request: dict[str, Any] = Field(
+        default_factory=lambda: {"reasoning_effort": "low"},
+        description="parameters of every judge request, such as `reasoning_effort` or `temperature`",
+    )
+
+
+class VerifyRequest(BaseModel):
+    """A row with a finished conversation. All other keys of the row are carried through."""
+
+    model_config = ConfigDict(extra="allow")
+
+    response: dict[str, Any] | None = None
+    conversation: list[dict[str, Any]] | None = None
+
+
+class AggregateRequest(BaseModel):
+    """Scored rows, whole or reduced to the fields that `GET /aggregate_metrics` names."""
+
+    verify_responses: list[dict[str, Any]]
+
+
+class SummaryRequest(BaseModel):
+    """Metrics as `/aggregate_metrics` returns them."""
+
+    agent_metrics: dict[str, Any]
+
+
+class JudgeServer:
+    """Asks the judge's model server."""
+
+    def __init__(self, servers: ServerCalls, name: str) -> None:
+        self._servers, self._name = servers, name
+
+    async def complete(self, body: Json) -> Json:
+        try:
+            completion = await self._servers.call(self._name, "/v1/chat/completions", body)
+        except ServerError as error:
+            raise ModelError(f"{self._name}: {error.message}", status=error.status) from error
+        if not isinstance(completion, dict):
+            raise ModelError(f"{self._name}: the answer is no JSON object")
+        return completion
+
+
+def create_app(settings: Settings, context: ServerContext) -> FastAPI:
+    """Builds the verifier.
+
+    Raises:
+        PackError: A file of the pack is missing or differs.
+        RubricError: The rubric of the pack cannot be read.
+    """
+    pack = open_pack(settings.pack, environ=os.environ, bases=(Path.cwd(), ROOT))
+    judge = Judge(
+        JudgeSheet.from_pack(pack),
+        JudgeServer(context.servers, settings.judge_model_server.name),
+        parse_retries=settings.judge_parse_retries,
+        request=settings.judge_request,
+    )
+    app = base_app(context, about=pack.about())
+    app.add_exception_handler(RowError, unprocessable)
+
+    @app.post("/verify")
+    async def verify(body: VerifyRequest) -> JsonBytes:
+        """Judges a conversation. A judge that fails gives a row with `_ng_failure_class`, never a rating."""
+        row = body.model_dump(exclude_unset=True)
+        row |= conversation_fields(turns_of_row(row), row)
+        try:
+            verdict = await judge.judge(row["transcript"])
+        except JudgeFailed as failure:
+            return JsonBytes(row | judge_failure_fields(failure))
+        return JsonBytes(row | verdict_fields(verdict, pack))
+
+    @app.post("/aggregate_metrics")
+    async def aggregate_metrics(body: AggregateRequest) -> JsonBytes:
+        """Metrics over scored rows."""
+        return JsonBytes(aggregate(body.verify_responses))
+
+    @app.get("/aggregate_metrics")
+    async def aggregate_metrics_fields() -> Json:
+        """Which fields of a row the metrics read."""
+        return {"fields": list(ROW_FIELDS)}
+
+    @app.post("/summary")
+    async def summary(body: SummaryRequest) -> JsonBytes:
+        """Metrics as a person reads them."""
+        return JsonBytes(summarize(body.agent_metrics))
+
+    @app.post("/seed_session")
+    async def seed_session() -> Json:
+        """Nothing to prepare: the verifier keeps no state."""
+        return {}
+
+    @app.get("/reverify_mode")
+    async def reverify_mode() -> Literal["stateless"]:
+        """A stored conversation can be judged again."""
+        return "stateless"
+
+    return app
+
+
+if __name__ == "__main__":
+    serve(Settings, create_app)

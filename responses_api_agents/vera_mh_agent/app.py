@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""The agent: lets a user simulator and the chatbot under evaluation talk, and has the verifier judge what came of it.
+
+`POST /run` takes a row and gives it back with the conversation and the verdict; a side that fails gives a row with
+`_ng_failure_class`.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from pydantic import BaseModel, ConfigDict, Field
+
+from gym_host.calls import ServerCalls
+from gym_host.errors import ServerError
+from gym_host.server import JsonBytes, ServerContext, base_app, serve
+from gym_host.settings import ServerRef, ServerSettings
+from vera_mh.conversation import DEFAULT_SYSTEM_PROMPT, Side, simulate
+from vera_mh.errors import ModelError, SimulationFailed
+from vera_mh.models import Json, output_text
+from vera_mh.pack import PERSONA_REMINDER, VERA_MH, Pack, open_pack
+from vera_mh.rollout import SimulationSetup, simulated_fields, simulation_failure_fields
+
+ROOT = Path(__file__).parents[2]
+
+
+class SimulatorSettings(BaseModel):
+    """A model that plays personas."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    model_server: ServerRef
+    responses_create_params: dict[str, Any] = Field(
+        default_factory=dict, description="sampling parameters of its requests; upstream sends none"
+    )
+
+
+class Settings(ServerSettings):
+    """Settings of the agent."""
+
+    pack: str = Field(VERA_MH.name, description="`vera_mh_v1.2`, or a folder with a `manifest.yaml`")
+    resources_server: ServerRef
+    model_server: ServerRef = Field(description="the chatbot under evaluation")
+    user_simulators: dict[str, SimulatorSettings]
+
+
+class RunRequest(BaseModel):
+    """A row of the benchmark. All other keys of the row are carried through."""
+
+    model_config = ConfigDict(extra="allow")
+
+    responses_create_params: dict[str, Any]
+    persona_system_prompt: str
+    user_simulator: str
+    max_turns: int = Field(ge=1)
+
+
+class ModelServer:
+    """Asks a model server."""
+
+    def __init__(self, servers: ServerCalls, name: str) -> None:
+        self._servers, self._name = servers, name
+
+    async def respond(self, params: Json) -> Json:
+        try:
+            response = await self._servers.call(self._name, "/v1/responses", params)
+        except ServerError as error:
+            raise ModelError(error.message, status=error.status) from error
+        if not isinstance(response, dict):
+            raise ModelError("the answer is no JSON object")
+        return response
+
+
+class VeraMHAgent:
+    """Plays one row after another; holds nothing of any of them."""
+
+    def __init__(self, settings: Settings, pack: Pack, servers: ServerCalls) -> None:
+        self._settings, self._pack, self._servers = settings, pack, servers
+        self._reminder = pack.text(PERSONA_REMINDER)
+
+    async def run(self, row: Json) -> Json:
+        """Simulates the row's conversation and has it judged.
+
+        Returns:
+            The row with the verdict, or with `_ng_failure_class` if a side or the judge failed.
+
+        Raises:
+            ServerError: The verifier could not be reached or refused the row.
+        """
+        try:
+            row = row | await self._simulate(row)
+        except SimulationFailed as failure:
+            return row | simulation_failure_fields(failure)
+        judged: Json = await self._servers.call(self._settings.resources_server.name, "/verify", row)
+        return judged
+
+    async def _simulate(self, row: Json) -> Json:
+        self._refuse_other_pack(row)
+        simulator = self._settings.user_simulators.get(row["user_simulator"])
+        if simulator is None:
+            known = ", ".join(self._settings.user_simulators)
+            raise SimulationFailed(
+                f"no user simulator {row['user_simulator']!r} is configured; known are: {known}", stage="setup"
+            )
+        params = row["responses_create_params"]
+        system_prompt = provider_system_prompt(params)
+        persona = Side(
+            ModelServer(self._servers, simulator.model_server.name),
+            simulator.model_server.name,
+            row["persona_system_prompt"],
+            simulator.responses_create_params,
+        )
+        provider_server = self._settings.model_server.name
+        sampling = {key: value for key, value in params.items() if key != "input"}
+        provider = Side(ModelServer(self._servers, provider_server), provider_server, system_prompt, sampling)
+        started = time.perf_counter()
+        exchanges = await simulate(persona, provider, max_turns=row["max_turns"], reminder=self._reminder)
+        setup = SimulationSetup(row["user_simulator"], persona.server, provider_server, system_prompt, row["max_turns"])
+        duration_ms = round((time.perf_counter() - started) * 1000, 3)
+        return simulated_fields(exchanges, setup, params=params, duration_ms=duration_ms)
+
+    def _refuse_other_pack(self, row: Json) -> None:
+        upstream = row.get("upstream")
+        revision = upstream.get("revision") if isinstance(upstream, Mapping) else None
+        manifest = self._pack.manifest
+        if revision is not None and revision != manifest.revision:
+            raise SimulationFailed(
+                f"the row was made from revision {revision}, but the pack {manifest.name} is {manifest.revision}", stage="setup"
+            )
+
+
+def provider_system_prompt(params: Mapping[str, Any]) -> str:
+    """The chatbot's system prompt: the first system message of the row's `input`, else upstream's default."""
+    items = params.get("input")
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, Mapping) and item.get("role") in ("system", "developer"):
+            return output_text([item])
+    return DEFAULT_SYSTEM_PROMPT
+
+
+def create_app(settings: Settings, context: ServerContext) -> FastAPI:
+    """Builds the agent.
+
+    Raises:
+        PackError: A file of the pack is missing or differs.
+    """
+    pack = open_pack(settings.pack, environ=os.environ, bases=(Path.cwd(), ROOT))
+    agent = VeraMHAgent(settings, pack, context.servers)
+    app = base_app(context, about=pack.about())
+    verifier = settings.resources_server.name
+
+    @app.post("/run")
+    async def run(body: RunRequest) -> JsonBytes:
+        """Simulates and judges one row."""
+        return JsonBytes(await agent.run(body.model_dump(exclude_unset=True)))
+
+    @app.post("/v1/responses")
+    async def responses(body: dict[str, Any]) -> JsonBytes:
+        """One reply of the chatbot under evaluation, without a persona."""
+        return JsonBytes(await context.servers.call(settings.model_server.name, "/v1/responses", body))
+
+    @app.post("/aggregate_metrics")
+    async def aggregate_metrics(body: dict[str, Any]) -> JsonBytes:
+        """Metrics over scored rows, as the verifier counts them."""
+        return JsonBytes(await context.servers.call(verifier, "/aggregate_metrics", body))
+
+    @app.get("/aggregate_metrics")
+    async def aggregate_metrics_fields() -> JsonBytes:
+        """Which fields of a row the metrics read."""
+        return JsonBytes(await context.servers.call(verifier, "/aggregate_metrics"))
+
+    @app.post("/summary")
+    async def summary(body: dict[str, Any]) -> JsonBytes:
+        """Metrics as a person reads them, in the verifier's words."""
+        return JsonBytes(await context.servers.call(verifier, "/summary", body))
+
+    return app
+
+
+if __name__ == "__main__":
+    serve(Settings, create_app)

@@ -1,0 +1,194 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a conversation and its verdict look like in a row: the keys that the agent and the verifier add."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vera_mh.conversation import (
+    PERSONA,
+    PROVIDER,
+    START_PROMPT,
+    Exchange,
+    Speaker,
+    Turn,
+    conversation_from_json,
+    conversation_from_output,
+    effective_max_turns,
+    response_with_conversation,
+)
+from vera_mh.errors import JudgeFailed, RowError, SimulationFailed
+from vera_mh.judge import Verdict
+from vera_mh.models import Json, add_usage
+from vera_mh.pack import Pack
+from vera_mh.rating import NOT_RELEVANT, UNRATED
+from vera_mh.score import conversation_score, has_high_harm, is_all_best_practice, is_relevant, reward
+from vera_mh.transcript import render_transcript, sha256
+
+JUDGE_FAILED = "judge_failed"
+SIMULATION_FAILED = "vera_mh_simulation_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationSetup:
+    """Who talked to whom, for the record.
+
+    Attributes:
+        user_simulator: Name of the user simulator, as the row has it.
+        user_model_server: Model server that played the persona.
+        provider_model_server: Model server of the chatbot under evaluation.
+        provider_system_prompt: Its system prompt.
+        max_turns: Turns that the row asked for.
+    """
+
+    user_simulator: str
+    user_model_server: str
+    provider_model_server: str
+    provider_system_prompt: str
+    max_turns: int
+
+
+def simulated_fields(
+    exchanges: Sequence[Exchange], setup: SimulationSetup, *, params: Mapping[str, Any], duration_ms: float
+) -> Json:
+    """What a finished simulation adds to its row: `response`, `conversation`, `simulation` and what follows from them.
+
+    Args:
+        exchanges: All turns.
+        setup: Who talked to whom.
+        params: The row's `responses_create_params`.
+        duration_ms: Duration of the whole conversation in milliseconds.
+    """
+    turns = [exchange.turn for exchange in exchanges]
+    transcript = render_transcript(turns)
+    provider_usage = _usage(exchanges, PROVIDER)
+    simulation = {
+        "user_simulator": setup.user_simulator,
+        "user_model_server": setup.user_model_server,
+        "provider_model_server": setup.provider_model_server,
+        "provider_system_prompt": setup.provider_system_prompt,
+        "start_prompt": START_PROMPT,
+        "max_turns_requested": setup.max_turns,
+        "max_turns_effective": effective_max_turns(setup.max_turns),
+        "turn_records": [exchange.to_record() for exchange in exchanges],
+        "provider_usage": provider_usage,
+        "persona_usage": _usage(exchanges, PERSONA),
+        "provider_empty_turns": sum(e.is_empty for e in exchanges if e.turn.speaker == PROVIDER),
+        "provider_truncated_turns": sum(e.is_truncated for e in exchanges if e.turn.speaker == PROVIDER),
+        "persona_empty_turns": sum(e.is_empty for e in exchanges if e.turn.speaker == PERSONA),
+        "duration_ms": duration_ms,
+        "transcript_sha256": sha256(transcript),
+    }
+    return {
+        "response": response_with_conversation(exchanges, params=params, usage=provider_usage),
+        "conversation": [turn.to_json() for turn in turns],
+        "transcript": transcript,
+        "turn_count": len(turns),
+        "early_termination": any(turn.early_termination for turn in turns),
+        "simulation": simulation,
+    }
+
+
+def _usage(exchanges: Sequence[Exchange], speaker: Speaker) -> Json | None:
+    return add_usage(e.response.get("usage") for e in exchanges if e.turn.speaker == speaker)
+
+
+def turns_of_row(row: Mapping[str, Any]) -> list[Turn]:
+    """The conversation of a row: its `conversation` if there, else rebuilt from `response.output`.
+
+    Raises:
+        RowError: The row holds neither, or in a shape that cannot be read.
+    """
+    conversation = row.get("conversation")
+    if conversation is not None:
+        return conversation_from_json(conversation)
+    response = row.get("response")
+    output = response.get("output") if isinstance(response, Mapping) else None
+    if not isinstance(output, list) or not all(isinstance(item, Mapping) for item in output):
+        raise RowError("the row has neither `conversation` nor `response.output`, so there is nothing to judge")
+    return conversation_from_output(output)
+
+
+def conversation_fields(turns: Sequence[Turn], row: Mapping[str, Any]) -> Json:
+    """What the verifier says of the conversation itself, made anew from its turns.
+
+    Args:
+        turns: The turns.
+        row: The row as it came; if it carries a transcript of the agent's, the two are compared.
+    """
+    transcript = render_transcript(turns)
+    digest = sha256(transcript)
+    return {
+        "conversation": [turn.to_json() for turn in turns],
+        "transcript": transcript,
+        "transcript_sha256": digest,
+        "transcript_matches_agent": _matches_agent(row, digest),
+        "turn_count": len(turns),
+        "early_termination": any(turn.early_termination for turn in turns),
+    }
+
+
+def _matches_agent(row: Mapping[str, Any], digest: str) -> bool | None:
+    """Whether the agent saw the same transcript; None if the row does not say."""
+    simulation = row.get("simulation")
+    claimed = simulation.get("transcript_sha256") if isinstance(simulation, Mapping) else None
+    return None if claimed is None else claimed == digest
+
+
+def verdict_fields(verdict: Verdict, pack: Pack) -> Json:
+    """What a verdict adds to its row."""
+    ratings = {dimension: rated.rating for dimension, rated in verdict.ratings.items()}
+    receipts = verdict.receipts
+    return {
+        "reward": reward(ratings),
+        "ratings": ratings,
+        "rating_reasoning": {dimension: rated.reasoning for dimension, rated in verdict.ratings.items()},
+        "yes_question_ids": {dimension: rated.yes_question_id for dimension, rated in verdict.ratings.items()},
+        "yes_reasoning": {dimension: rated.yes_reasoning for dimension, rated in verdict.ratings.items()},
+        "question_path": verdict.path_json(),
+        "questions_asked": len(verdict.answers),
+        "judge_calls": len(receipts),
+        "judge_fallback_answers": verdict.fallback_answers,
+        "judge_parse_retries_used": verdict.parse_retries,
+        "judge_repaired_replies": verdict.repaired_replies,
+        "judge_receipts": receipts,
+        "judge_model": receipts[-1]["judge_model"] if receipts else None,
+        "conversation_vera_score": conversation_score(ratings),
+        "all_not_relevant": not is_relevant(ratings),
+        "rated_dimensions": sum(rating not in (NOT_RELEVANT, UNRATED) for rating in ratings.values()),
+        "has_high_harm": float(has_high_harm(ratings)),
+        "all_best_practice_or_not_relevant": float(is_all_best_practice(ratings)),
+        "rubric_version": pack.manifest.rubric_version,
+        "upstream_revision": pack.manifest.revision,
+    }
+
+
+def judge_failure_fields(failure: JudgeFailed) -> Json:
+    """What a failed judging adds to its row: no rating, and all that is known of the judge's last reply."""
+    details = {
+        "question_id": failure.question_id,
+        "attempts": failure.attempts,
+        "raw_reply": failure.raw_reply,
+        "finish_reason": failure.finish_reason,
+        "usage": failure.usage,
+        "receipts": failure.receipts,
+    }
+    return _failure_fields(JUDGE_FAILED, str(failure), f"judge_question_{failure.question_id}") | {"failure_details": details}
+
+
+def simulation_failure_fields(failure: SimulationFailed) -> Json:
+    """What a failed simulation adds to its row."""
+    return _failure_fields(SIMULATION_FAILED, str(failure), failure.stage)
+
+
+def _failure_fields(failure_class: str, error: str, stage: str) -> Json:
+    return {
+        "_ng_failure_class": failure_class,
+        "error": error,
+        "failure_stage": stage,
+        "reward": 0.0,
+        "mask_sample": True,
+    }

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""Metrics as a person reads them: a few tables, and what must be said beside any score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vera_mh.errors import RowError
+from vera_mh.models import Json
+
+CAVEAT = "A score describes these simulated conversations. It is no certification, and no guarantee of safety."
+
+Table = dict[str, Any]
+"""`title`, `columns`, `rows`: all text."""
+
+
+def summarize(metrics: Mapping[str, Any]) -> Json:
+    """The tables of a run.
+
+    Args:
+        metrics: As `vera_mh.metrics.compute_metrics` returns them.
+
+    Returns:
+        `tables` (each with `title`, `columns`, `rows`) and `notes` (sentences).
+
+    Raises:
+        RowError: A metric is missing.
+    """
+    try:
+        return _summarize(metrics)
+    except KeyError as error:
+        raise RowError(f"agent_metrics: {error} is missing") from None
+
+
+def _summarize(metrics: Mapping[str, Any]) -> Json:
+    dimensions = _names(metrics, "vera_score/dimension/")
+    tables = [
+        _overall(metrics),
+        _by_dimension(metrics, dimensions),
+        _by_simulator(metrics),
+        _by_risk_level(metrics, dimensions),
+    ]
+    notes = [*_warnings(metrics), CAVEAT]
+    return {"tables": [table for table in tables if table["rows"]], "notes": notes}
+
+
+def _overall(metrics: Mapping[str, Any]) -> Table:
+    n = metrics["total_dimension_evaluations"]
+    low, high = metrics["vera_score/ci95_low"], metrics["vera_score/ci95_high"]
+    interval = f"95% interval {low:.2f} to {high:.2f}" if low is not None else "no interval: fewer than two personas"
+    relevant = metrics["total_relevant_conversations"]
+    return {
+        "title": "Overall",
+        "columns": ["", "", ""],
+        "rows": [
+            ["VERA-MH score (0 to 100)", f"{metrics['vera_score']:.2f}", interval],
+            ["Best Practice", _percent(metrics["overall_best_practice_pct"]), f"of {n} ratings"],
+            ["Suboptimal, low potential for harm", _percent(metrics["overall_neutral_pct"]), f"of {n} ratings"],
+            ["High Potential for Harm", _percent(metrics["overall_damaging_pct"]), f"of {n} ratings"],
+            [
+                "Conversations with any of it",
+                _percent(metrics["pct_conversations_with_at_least_one_high_harm"]),
+                f"of {relevant} relevant ({metrics['total_conversations']} in all)",
+            ],
+        ],
+    }
+
+
+def _by_dimension(metrics: Mapping[str, Any], dimensions: Sequence[str]) -> Table:
+    return {
+        "title": "By dimension",
+        "columns": ["Dimension", "Score", "Best Practice", "Suboptimal", "High harm", "Ratings"],
+        "rows": [_dimension_row(metrics, dimension) for dimension in dimensions],
+    }
+
+
+def _dimension_row(metrics: Mapping[str, Any], dimension: str) -> list[str]:
+    place = f"/dimension/{dimension}"
+    rated = metrics[f"total_count{place}"]
+    if not rated:
+        return [dimension, "-", "-", "-", "-", "0"]
+    shares = [_percent(metrics[f"{name}{place}"]) for name in ("best_practice_pct", "neutral_pct", "damaging_pct")]
+    return [dimension, f"{metrics[f'vera_score{place}']:.2f}", *shares, str(rated)]
+
+
+def _by_simulator(metrics: Mapping[str, Any]) -> Table:
+    simulators = [name.removesuffix("/vera_score") for name in _names(metrics, "user_simulator/") if name.endswith("/vera_score")]
+    return {
+        "title": "By user simulator",
+        "columns": ["User simulator", "Score", "Best Practice", "High harm", "Ratings", "Conversations"],
+        "rows": [_simulator_row(metrics, simulator) for simulator in simulators],
+    }
+
+
+def _simulator_row(metrics: Mapping[str, Any], simulator: str) -> list[str]:
+    place = f"user_simulator/{simulator}/"
+    return [
+        simulator,
+        f"{metrics[f'{place}vera_score']:.2f}",
+        _percent(metrics[f"{place}overall_best_practice_pct"]),
+        _percent(metrics[f"{place}overall_damaging_pct"]),
+        str(metrics[f"{place}total_dimension_evaluations"]),
+        str(metrics[f"{place}total_conversations"]),
+    ]
+
+
+def _by_risk_level(metrics: Mapping[str, Any], dimensions: Sequence[str]) -> Table:
+    levels = _names(metrics, "num_conversations/risk_level/")
+    conversations = [str(metrics[f"num_conversations/risk_level/{level}"]) for level in levels]
+    shares = [
+        [dimension, *(_percent(metrics.get(f"damaging_pct/risk_level/{level}/dimension/{dimension}")) for level in levels)]
+        for dimension in dimensions
+    ]
+    return {
+        "title": "High Potential for Harm by risk level, in percent of all ratings, Not Relevant included",
+        "columns": ["Dimension", *levels],
+        "rows": [*shares, ["Conversations", *conversations]] if levels else [],
+    }
+
+
+def _warnings(metrics: Mapping[str, Any]) -> list[str]:
+    """What the reader should know about the conversations and the judge before reading the score."""
+    warnings = []
+    for name, sentence in (
+        ("conversations_with_empty_provider_turn_rate", "of the conversations have an empty chatbot turn"),
+        ("conversations_with_truncated_provider_turn_rate", "of the conversations have a chatbot turn cut at its token ceiling"),
+        ("judge_fallback_answer_rate", "of the judge's answers fitted no option"),
+        ("judge_repaired_reply_rate", "of the judge's replies had to be repaired"),
+        ("transcript_mismatch_rate", "of the transcripts differ between agent and verifier"),
+    ):
+        rate = metrics.get(name)
+        if rate:
+            warnings.append(f"{100 * rate:.1f}% {sentence}.")
+    return warnings
+
+
+def _names(metrics: Mapping[str, Any], prefix: str) -> list[str]:
+    return [name.removeprefix(prefix) for name in metrics if name.startswith(prefix)]
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}%"
