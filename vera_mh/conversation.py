@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from vera_mh.errors import ModelError, RowError, SimulationFailed
-from vera_mh.models import Json, ResponsesModel, incomplete_reason, is_incomplete, output_text
+from vera_mh.models import Json, ResponsesModel, incomplete_reason, is_incomplete, output_text, sent_parameters
 
 Speaker = Literal["persona", "provider"]
 PERSONA: Speaker = "persona"
@@ -181,7 +181,7 @@ class Exchange:
             "incomplete_reason": incomplete_reason(self.response),
             "chars": len(self.turn.response),
             "empty": self.is_empty,
-        }
+        } | sent_parameters(self.response)
 
 
 async def simulate(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vera_mh.errors import JudgeFailed, ModelError, RubricError
-from vera_mh.models import ChatModel, Json
+from vera_mh.models import ChatModel, Json, sent_parameters
 from vera_mh.pack import JUDGE_SYSTEM_PROMPT, QUESTION_PROMPT, RUBRIC, Pack
 from vera_mh.rating import DimensionRating
 from vera_mh.reply import REPLY_SCHEMA, Reply, read_reply
@@ -211,7 +211,7 @@ class Judge:
             "content": content,
             "content_sha256": sha256(content or ""),
             "prompt_sha256": prompt_sha256,
-        }
+        } | sent_parameters(completion)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,12 @@ def incomplete_reason(response: Mapping[str, Any]) -> str | None:
     return details.get("reason")
 
 
+def sent_parameters(answer: Mapping[str, Any]) -> Json:
+    """What a model server says it sent otherwise than asked, for the record: a mapping of one key, or of none."""
+    sent = answer.get("x_sent_parameters")
+    return {"sent_parameters": sent} if sent else {}
+
+
 def add_usage(usages: Iterable[Mapping[str, Any] | None]) -> Json | None:
     """Sums token usage, nested details included.
 

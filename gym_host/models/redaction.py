@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 from gym_host.masking import MASK, mask_text, secrets_in
 
 _SHORTEST_SECRET = 6  # shorter ones are placeholders such as `EMPTY`, and masking them would tear the text apart
-# Looking for the shape of a key takes long in a long text without spaces.
+# Looking for the shape of a key takes microseconds for each character of some texts: not in a megabyte, within the event loop.
 _LONGEST_TEXT = 8_000
 
 
