@@ -8,8 +8,11 @@ A server cannot tell the difference: it is given a `ServerCalls` and names the i
 from __future__ import annotations
 
 import asyncio
+import io
 import logging
+import time
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 import aiohttp
@@ -21,6 +24,10 @@ from gym_host.errors import ServerError
 Json = dict[str, Any]
 
 logger = logging.getLogger(__name__)
+
+_IDLE_SECONDS = 3.0  # Shorter than any server keeps an idle connection open: ours do for 75 seconds, uvicorn by itself for 5.
+_STALE_SECONDS = 1.0
+_LARGEST_BYTES_BODY = 2**20
 
 
 class ServerCalls(Protocol):
@@ -112,14 +119,17 @@ def _scope(server: str, path: str, content: bytes, method: str) -> Scope:
 class HttpCalls:
     """Calls over HTTP to servers on ports.
 
+    A call is sent once: it may be an hour of paid work that must not be done twice. The one exception is a connection that the
+    server had closed just as it was used again, which shows at once.
+
     Args:
         addresses: Server name -> base URL.
         timeout_seconds: Time that one call may take; model servers bound their own calls well below it.
     """
 
-    def __init__(self, addresses: Mapping[str, str], *, timeout_seconds: float = 6 * 3600) -> None:
+    def __init__(self, addresses: Mapping[str, str], *, timeout_seconds: float = 24 * 3600) -> None:
         self.addresses = dict(addresses)
-        self._timeout = aiohttp.ClientTimeout(total=timeout_seconds, sock_connect=10)
+        self._timeout = aiohttp.ClientTimeout(total=timeout_seconds, sock_connect=30)
         self._session: aiohttp.ClientSession | None = None
 
     async def call(self, server: str, path: str, body: object | None = None) -> Any:
@@ -134,29 +144,64 @@ class HttpCalls:
         return _decoded(server, path, status, answer)
 
     async def _exchange(self, url: str, content: bytes | None) -> tuple[int, bytes]:
-        session = self._open()
-        method = "GET" if content is None else "POST"
-        try:
-            async with session.request(method, url, data=content) as response:
-                return response.status, await response.read()
-        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError):
-            # A server may close an idle connection just as it is used again; a second try opens a fresh one.
-            async with session.request(method, url, data=content) as response:
-                return response.status, await response.read()
-
-    def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),
-                timeout=self._timeout,
-                headers={"content-type": "application/json"},
-            )
-        return self._session
+            # As many connections as there are calls: who calls limits how many that is.
+            self._session = self._open(aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS))
+        attempt = _Attempt()
+        try:
+            return await _send(self._session, url, content, attempt)
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+            if not attempt.was_stale():
+                raise
+        async with self._open(aiohttp.TCPConnector(force_close=True)) as fresh:
+            return await _send(fresh, url, content, _Attempt())
+
+    def _open(self, connector: aiohttp.TCPConnector) -> aiohttp.ClientSession:
+        tracing = aiohttp.TraceConfig()
+        tracing.on_connection_reuseconn.append(_note_reuse)
+        return aiohttp.ClientSession(
+            connector=connector,
+            timeout=self._timeout,
+            headers={"content-type": "application/json"},
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trace_configs=[tracing],
+        )
 
     async def aclose(self) -> None:
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+
+class _Attempt:
+    """One sending of a request."""
+
+    __slots__ = ("reused_at",)
+
+    def __init__(self) -> None:
+        self.reused_at: float | None = None
+
+    def was_stale(self) -> bool:
+        """Whether a failure without an answer means that nobody has read the request.
+
+        It does if the connection had been used before and broke at once. One that breaks later was lost with a server that may
+        have been at work.
+        """
+        return self.reused_at is not None and time.monotonic() - self.reused_at < _STALE_SECONDS
+
+
+async def _note_reuse(
+    session: aiohttp.ClientSession, context: SimpleNamespace, params: aiohttp.TraceConnectionReuseconnParams
+) -> None:
+    context.trace_request_ctx.reused_at = time.monotonic()
+
+
+async def _send(session: aiohttp.ClientSession, url: str, content: bytes | None, attempt: _Attempt) -> tuple[int, bytes]:
+    # aiohttp wants a large body as a file.
+    data = io.BytesIO(content) if content is not None and len(content) > _LARGEST_BYTES_BODY else content
+    method = "GET" if content is None else "POST"
+    async with session.request(method, url, data=data, allow_redirects=False, trace_request_ctx=attempt) as response:
+        return response.status, await response.read()
 
 
 def _decoded(server: str, path: str, status: int, content: bytes) -> Any:

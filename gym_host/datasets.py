@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,14 +47,30 @@ class Dataset:
         """
         if self.prepare_script is None:
             raise ConfigError(f"the rows {self.path} are missing, and the dataset `{self.name}` has no prepare_script")
-        prepare = _prepare_function(self.prepare_script)
         try:
-            return Path(prepare())
-        except OSError:
+            return Path(_prepare_function(self.prepare_script)())
+        except ConfigError:
             raise
         except Exception as error:
             # A benchmark's own refusal (no network, a drifted file) is the user's to mend, and said in its words.
             raise ConfigError(f"the dataset `{self.name}` cannot be prepared: {error}") from error
+
+
+def rows_beside(script: Path, name: str) -> Path:
+    """Where a prepare script puts its rows: `data/` beside it, or the same place under the working directory.
+
+    Args:
+        script: The script, `<root>/benchmarks/<benchmark>/prepare.py`.
+        name: Name of the rows file.
+
+    Returns:
+        The path; under the working directory where the installation cannot be written.
+    """
+    folder = script.resolve().parent
+    beside = folder / "data" / name
+    if os.access(beside.parent if beside.parent.exists() else folder, os.W_OK):
+        return beside
+    return Path.cwd() / "benchmarks" / folder.name / "data" / name
 
 
 def _prepare_function(script: Path) -> Callable[[], Any]:
@@ -94,8 +111,16 @@ def _dataset(entry: dict[str, Any], agent: str, components: Components) -> Datas
         split=entry["type"],
         path=components.locate(rows) or root / rows,
         prepare_script=script_path,
-        num_repeats=int(entry.get("num_repeats") or 1),
+        num_repeats=_repeats(entry.get("num_repeats"), agent),
     )
+
+
+def _repeats(value: Any, agent: str) -> int:
+    if value is None:
+        return 1
+    if not str(value).isdecimal() or int(str(value)) < 1:
+        raise ConfigError(f"num_repeats is {value!r}, and not a whole number from 1 on", where=f"{agent}.datasets")
+    return int(str(value))
 
 
 def pick_agent(agents: Iterable[Instance], name: str | None) -> Instance:

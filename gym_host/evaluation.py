@@ -8,7 +8,7 @@ import asyncio
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -26,7 +26,10 @@ from gym_host.progress import BarDisplay, Counts, Display, LineDisplay, RunState
 from gym_host.rollouts import Collector, Task
 from gym_host.run_files import FAILURE_CLASS, FailedBefore, Key, RunFiles, Scored, key_of, mend, read_failures
 from gym_host.scoreboard import Scoreboard, metric_fields
-from gym_host.tasks import rows_sha256
+from gym_host.tasks import described
+
+_HAS_NONE = (404, 405, 501)
+"""Statuses of a server that has no such endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +113,9 @@ async def evaluate(evaluation: Evaluation, console: Console) -> Outcome:
         UserError: A fault that the user can mend; nothing that was written before is lost.
     """
     with evaluation.files.locked():
-        _make_way(evaluation)
+        _refuse_existing(evaluation)
         async with running(evaluation.instances) as calls:
+            await _refuse_unreachable(calls, evaluation.instances)
             scored = Scored(await metric_fields(calls, evaluation.agent))
             run = Run(evaluation, console, calls, scored)
             await _open(run)
@@ -119,45 +123,78 @@ async def evaluate(evaluation: Evaluation, console: Console) -> Outcome:
             return await _close(run, interrupted=interrupted)
 
 
-def _make_way(evaluation: Evaluation) -> None:
+async def _refuse_unreachable(calls: ServerCalls, instances: Sequence[Instance]) -> None:
+    """Asks every server that can say so whether what stands behind it can be reached, before any row is spent on finding out.
+
+    Raises:
+        UserError: Something cannot be reached; each is named.
+    """
+
+    async def trouble(name: str) -> str | None:
+        try:
+            await calls.call(name, "/preflight")
+        except ServerError as error:
+            return None if error.status in _HAS_NONE else f"{name}: {error.message}"
+        return None
+
+    found = [text for text in await asyncio.gather(*(trouble(instance.name) for instance in instances)) if text]
+    if found:
+        raise UserError(
+            "\n  ".join(["nothing was run, since these cannot be reached:", *found]),
+            mend="start what is to answer there, or set base_url",
+        )
+
+
+def _refuse_existing(evaluation: Evaluation) -> None:
     """Refuses to touch files that are there, unless told to go on with them or to replace them."""
     existing = evaluation.files.existing()
-    if not existing or evaluation.resume:
-        return
-    if not evaluation.overwrite:
+    if existing and not evaluation.resume and not evaluation.overwrite:
         raise OutputError(
             f"{existing[0]} is already there",
             where="--output",
             mend="go on with it (--resume), replace it (--overwrite), or choose another --output",
         )
-    for path in existing:
-        path.unlink()
 
 
 async def _open(run: Run) -> None:
     """Settles which run this is, and what an earlier one left."""
     evaluation, files = run.evaluation, run.files
-    identity = await run_identity(rows_sha256(evaluation.rows), evaluation.agent, evaluation.instances, run.calls)
-    if files.run.exists():
-        record = _read_record(files)
-        refuse_other_run(record.get("identity", {}), identity, where=str(files.run))
-        for torn in mend(files):
-            run.console.print(f"half a line at the end of the file was put aside as {torn}", highlight=False, soft_wrap=True)
-    elif files.rollouts.exists():
-        raise OutputError(
-            f"{files.rollouts} is there without {files.run.name}, so it cannot be told which run it belongs to",
-            where="--resume",
-            mend="choose another --output",
-        )
-    else:
-        write_whole(files.inputs, (orjson.dumps(row) + b"\n" for row in evaluation.rows))
-        record = {"identity": identity, "started_at": _now()}
-    run.record = record | {"versions": versions(), "concurrency": evaluation.concurrency, "status": "running"}
-    write_json(files.run, run.record)
+    identity = await run_identity(described(evaluation.rows), evaluation.agent, evaluation.instances, run.calls)
+    if evaluation.overwrite and not evaluation.resume:
+        # Only now, when the servers run; and the record first, without which nobody takes the rest for a run.
+        for path in reversed(files.existing()):
+            path.unlink()
+    resumed = files.run.exists()
+    record = _earlier_record(run, identity) if resumed else {"identity": identity, "started_at": _now()}
+    if not resumed:
+        _refuse_unclaimed(files)
     if files.rollouts.exists():
         run.scored.load(files.rollouts)
         _refuse_strangers(run)
     run.failed = read_failures(files.failures)
+    if not resumed or not files.inputs.exists():
+        write_whole(files.inputs, (orjson.dumps(row) + b"\n" for row in evaluation.rows))
+    run.record = record | {"versions": versions(), "concurrency": evaluation.concurrency, "status": "running"}
+    write_json(files.run, run.record)
+
+
+def _earlier_record(run: Run, identity: Json) -> Json:
+    """The record of the run that this one goes on with; half last lines that it left are put aside."""
+    record = _read_record(run.files)
+    refuse_other_run(record.get("identity", {}), identity, where=str(run.files.run))
+    for torn in mend(run.files):
+        _say(run.console, f"half a line at the end of the file was put aside as {torn}")
+    return record
+
+
+def _refuse_unclaimed(files: RunFiles) -> None:
+    unclaimed = next((path for path in (files.rollouts, files.failures) if path.exists()), None)
+    if unclaimed is not None:
+        raise OutputError(
+            f"{unclaimed} is there without {files.run.name}, so it cannot be told which run it belongs to",
+            where="--resume",
+            mend="choose another --output",
+        )
 
 
 def _read_record(files: RunFiles) -> Json:
@@ -184,15 +221,18 @@ async def _collect(run: Run) -> bool:
     if not todo:
         return False
     rollouts, failures = Journal(run.files.rollouts), Journal(run.files.failures)
-    state = RunState(counts, warn=lambda line: run.console.print(line, style="yellow", highlight=False, soft_wrap=True))
+    state = RunState(counts, warn=lambda line: _say(run.console, line, style="yellow"))
     verifier = await _stateless(run.calls, evaluation.verifier)
     collector = Collector(run.calls, evaluation.agent, verifier, rollouts, failures, run.scored, state)
     collecting = asyncio.ensure_future(collector.collect(todo, concurrency=min(evaluation.concurrency, len(todo))))
     try:
         with _cancelled_by_signals(collecting) as stopped:
             async with shown(state, Scoreboard(run.calls, evaluation.agent, run.scored), _display(run.console, counts)):
-                with suppress(asyncio.CancelledError):
+                try:
                     await collecting
+                except asyncio.CancelledError:
+                    if not stopped():
+                        raise
             return stopped()
     finally:
         rollouts.close()
@@ -216,7 +256,12 @@ async def _stateless(calls: ServerCalls, verifier: str | None) -> str | None:
 def _display(console: Console, counts: Counts) -> Display:
     if console.is_terminal:
         return BarDisplay(console, counts)
-    return LineDisplay(lambda line: console.print(line, highlight=False, soft_wrap=True))
+    return LineDisplay(lambda line: _say(console, line))
+
+
+def _say(console: Console, line: str, *, style: str | None = None) -> None:
+    """Prints a line as it stands: nothing in it is markup, whatever brackets a provider's words have."""
+    console.print(line, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
@@ -243,16 +288,13 @@ async def _close(run: Run, *, interrupted: bool) -> Outcome:
     """Sorts, counts, and writes the metrics and the end of the record."""
     evaluation, files = run.evaluation, run.files
     outcome = Outcome(len(evaluation.rows), len(run.scored), _failures(run), interrupted)
-    if not interrupted:
-        if files.rollouts.exists():
-            run.scored.sort(files.rollouts)
-        if evaluation.aggregate:
-            outcome = await _aggregated(run, outcome)
+    if not interrupted and files.rollouts.exists():
+        run.scored.sort(files.rollouts)
     status = "interrupted" if interrupted else "complete" if outcome.complete else "incomplete"
     counts = {"planned": outcome.planned, "scored": outcome.scored, "failed": dict(outcome.failures)}
     run.record |= {"status": status, "ended_at": _now(), "counts": counts}
     write_json(files.run, run.record)
-    return outcome
+    return await _aggregated(run, outcome) if evaluation.aggregate and not interrupted else outcome
 
 
 def _failures(run: Run) -> Counter[str]:

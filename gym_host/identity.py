@@ -19,7 +19,11 @@ DISTRIBUTION = "vera-mh-gym"
 
 _NOT_IDENTITY = frozenset(
     {
+        "allowed_agents",
+        "allowed_model_types",
         "api_key",
+        "backoff_base_seconds",
+        "backoff_max_seconds",
         "connect_timeout_seconds",
         "datasets",
         "description",
@@ -31,16 +35,19 @@ _NOT_IDENTITY = frozenset(
         "port",
         "request_timeout_seconds",
         "retry_after_cap_seconds",
+        "value",
+        "verified",
+        "verified_url",
     }
 )
 """Settings that change how fast or how patiently a run goes, not what it measures."""
 
 
-async def run_identity(rows_sha256: str, agent: str, instances: Iterable[Instance], calls: ServerCalls) -> Json:
+async def run_identity(rows: Json, agent: str, instances: Iterable[Instance], calls: ServerCalls) -> Json:
     """What makes a run this run: the rows, the settings of every server, and what each server says of itself.
 
     Args:
-        rows_sha256: SHA-256 of the rows as dispatched.
+        rows: The rows as dispatched, as `gym_host.tasks.described` says.
         agent: Name of the agent instance.
         instances: The servers that take part.
         calls: Calls to them.
@@ -52,7 +59,7 @@ async def run_identity(rows_sha256: str, agent: str, instances: Iterable[Instanc
         about = await _about(instance.name, calls)
         if about:
             servers[instance.name]["about"] = about
-    return {"agent": agent, "rows_sha256": rows_sha256, "servers": servers}
+    return {"agent": agent, "rows": rows, "servers": servers}
 
 
 async def _about(name: str, calls: ServerCalls) -> Any:

@@ -27,8 +27,8 @@ _UNSET = re.compile("\0unset ([^\0]*)\0")
 _NO_DEFAULT = object()
 
 
-def resolved(tree: DictConfig, environ: Mapping[str, str]) -> dict[str, Any]:
-    """The configuration in plain containers, with all interpolations resolved.
+def resolved(tree: DictConfig, environ: Mapping[str, str], *, below: Keys = ()) -> dict[str, Any]:
+    """The configuration, or one block of it, in plain containers with all interpolations resolved.
 
     Unlike OmegaConf, which evaluates a default even when it is not needed, this asks for `B` in `${oc.env:A,${oc.env:B}}` only
     if `A` is not set.
@@ -36,16 +36,18 @@ def resolved(tree: DictConfig, environ: Mapping[str, str]) -> dict[str, Any]:
     Args:
         tree: The merged configuration.
         environ: What `${oc.env:...}` reads.
+        below: Keys of the block; what stands elsewhere need not be set.
 
     Raises:
         ConfigError: Something has no value: a key, an environment variable, a `???`.
     """
     token = _ENVIRON.set(environ)
     try:
-        values: Any = OmegaConf.to_container(tree, resolve=True)
-        faults = list(_faults(tree)) if any(_is_open(leaf) for _, leaf in leaves(values)) else []
+        block: Any = OmegaConf.select(tree, "".join(f"[{part}]" for part in below)) if below else tree
+        values: Any = OmegaConf.to_container(block, resolve=True)
+        faults = list(_faults(tree, below)) if any(_is_open(leaf) for _, leaf in leaves(values)) else []
     except OmegaConfBaseException as error:
-        faults = list(_faults(tree)) or [ConfigError(_first_line(error), where=error.full_key)]
+        faults = list(_faults(tree, below)) or [ConfigError(_first_line(error), where=error.full_key)]
     finally:
         _ENVIRON.reset(token)
     if faults:
@@ -84,9 +86,9 @@ def _env(name: str, default: Any = _NO_DEFAULT) -> Any:
 OmegaConf.register_new_resolver("oc.env", _env, replace=True)
 
 
-def _faults(tree: DictConfig) -> Iterator[ConfigError]:
+def _faults(tree: DictConfig, below: Keys = ()) -> Iterator[ConfigError]:
     for path, raw in leaves(OmegaConf.to_container(tree)):
-        if isinstance(raw, str) and (raw == MISSING or "${" in raw):
+        if path[: len(below)] == tuple(below) and isinstance(raw, str) and (raw == MISSING or "${" in raw):
             fault = _fault(tree, path)
             if fault is not None:
                 yield fault

@@ -12,6 +12,7 @@ import errno
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -56,7 +57,9 @@ def _object(path: Path, number: int, raw: bytes) -> Json:
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        raise UserError(f"a line is no JSON: {error}", where=f"{path}, line {number}", mend="repair or remove the line") from None
+        raise UserError(
+            f"a line is no JSON: {error.msg}", where=f"{path}, line {number}", mend="repair or remove the line"
+        ) from None
     if not isinstance(value, dict):
         raise UserError("a line is no JSON object", where=f"{path}, line {number}", mend="repair or remove the line")
     return value
@@ -144,16 +147,26 @@ class Journal:
             while written < len(line):
                 written += os.write(self._file, line[written:])
         except OSError as error:
-            os.ftruncate(self._file, size)
+            with suppress(OSError):  # What cannot be taken back is put aside by `mend_tail`.
+                os.ftruncate(self._file, size)
             raise _unwritable(self.path, error) from None
         return len(line)
 
     def close(self) -> None:
-        """Closes the file once it is on the disk."""
-        if self._file >= 0:
-            os.fsync(self._file)
-            os.close(self._file)
-            self._file = -1
+        """Closes the file once it is on the disk.
+
+        Raises:
+            OutputError: The disk did not take it.
+        """
+        file, self._file = self._file, -1
+        if file < 0:
+            return
+        try:
+            os.fsync(file)
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
+        finally:
+            os.close(file)
 
 
 def write_whole(path: Path, parts: Iterable[bytes]) -> None:
@@ -173,10 +186,12 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
             os.fsync(file.fileno())
             os.fchmod(file.fileno(), 0o644)
         Path(temporary).replace(path)
-    except OSError as error:
+    except BaseException as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
-        raise _unwritable(path, error) from None
+        if isinstance(error, OSError):
+            raise _unwritable(path, error) from None
+        raise
 
 
 def write_json(path: Path, value: object) -> None:

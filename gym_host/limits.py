@@ -9,6 +9,7 @@ import resource
 from gym_host.errors import UserError
 
 _BESIDES_CONNECTIONS = 64
+_MANY = 65_536
 
 
 def raise_file_limit(connections: int) -> None:
@@ -28,3 +29,11 @@ def raise_file_limit(connections: int) -> None:
             mend="lower --concurrency, or raise the limit (ulimit -Hn)",
         )
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def allow_many_files() -> None:
+    """Lets the process open as many files and connections as the system allows it, up to what a server may need."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MANY if hard == resource.RLIM_INFINITY else min(_MANY, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,17 +16,25 @@ from fastapi import FastAPI
 
 from gym_host.calls import InMemoryCalls, ServerCalls
 from gym_host.config import Instance
-from gym_host.errors import ConfigError, GymError
-from gym_host.server import ServerContext
+from gym_host.errors import ConfigError
+from gym_host.server import ServerContext, build_app
 from gym_host.settings import ServerSettings, parse_settings
 
 
 @dataclass(frozen=True, slots=True)
 class ServerProgram:
-    """The two things that a server's `app.py` holds."""
+    """What a server's `app.py` holds.
+
+    Attributes:
+        settings_type: Its class `Settings`.
+        create_app: Its function that makes the app.
+        validate: Its function `validate(settings)`, if it has one: what is wrong beyond the settings themselves, found without
+            starting anything, each in a sentence.
+    """
 
     settings_type: type[ServerSettings]
     create_app: Callable[[ServerSettings, ServerContext], FastAPI]
+    validate: Callable[[ServerSettings], Sequence[str]] | None = None
 
 
 def load_program(instance: Instance) -> ServerProgram:
@@ -41,7 +49,7 @@ def load_program(instance: Instance) -> ServerProgram:
     settings_type, create_app = getattr(module, "Settings", None), getattr(module, "create_app", None)
     if not (isinstance(settings_type, type) and issubclass(settings_type, ServerSettings) and callable(create_app)):
         raise ConfigError(f"{instance.app} has no `Settings` and `create_app`", where=instance.place)
-    return ServerProgram(settings_type, create_app)
+    return ServerProgram(settings_type, create_app, getattr(module, "validate", None))
 
 
 def _module(path: Path, name: str) -> ModuleType:
@@ -55,9 +63,10 @@ def _module(path: Path, name: str) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except BaseException:
+    except Exception as error:
         del sys.modules[name]
-        raise
+        # Most often a package that `requirements.txt` names and that is not installed.
+        raise ConfigError(f"{path} cannot be imported: {error}") from error
     return module
 
 
@@ -67,22 +76,20 @@ def build_apps(instances: Iterable[Instance], servers: ServerCalls) -> dict[str,
     Raises:
         ConfigError: Settings are wrong, or a server refuses to start.
     """
-    parsed = [(instance, program := load_program(instance), _settings(instance, program)) for instance in instances]
-    return {instance.name: _build(instance, program, settings, servers) for instance, program, settings in parsed}
+    parsed = [(instance, program := load_program(instance), settings_of(instance, program)) for instance in instances]
+    return {
+        instance.name: build_app(program.create_app, settings, ServerContext(instance.name, servers))
+        for instance, program, settings in parsed
+    }
 
 
-def _settings(instance: Instance, program: ServerProgram) -> ServerSettings:
+def settings_of(instance: Instance, program: ServerProgram) -> ServerSettings:
+    """The settings of an instance, as its program wants them.
+
+    Raises:
+        ConfigError: They are wrong.
+    """
     return parse_settings(program.settings_type, instance.settings, where=instance.place)
-
-
-def _build(instance: Instance, program: ServerProgram, settings: ServerSettings, servers: ServerCalls) -> FastAPI:
-    try:
-        return program.create_app(settings, ServerContext(instance.name, servers))
-    except GymError:
-        raise
-    except Exception as error:
-        # What a server of any benchmark refuses for (a drifted pack, say) is the user's to mend, and said in the server's words.
-        raise ConfigError(f"the server `{instance.name}` does not start: {error}") from error
 
 
 @asynccontextmanager
@@ -98,4 +105,9 @@ async def running(instances: Iterable[Instance]) -> AsyncIterator[InMemoryCalls]
         for app in apps.values():
             await stack.enter_async_context(app.router.lifespan_context(app))
         calls.apps.update(apps)
+        started = stack.pop_all()
+    try:
         yield calls
+    finally:
+        # As under a server on a port: an error of the run is not the servers' to see.
+        await started.aclose()

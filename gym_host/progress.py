@@ -114,7 +114,9 @@ class BarDisplay:
     """A bar at the foot of a terminal."""
 
     def __init__(self, console: Console, counts: Counts) -> None:
-        self._progress = Progress(BarColumn(bar_width=30), TextColumn("{task.description}"), console=console, transient=True)
+        self._progress = Progress(
+            BarColumn(bar_width=30), TextColumn("{task.description}", markup=False), console=console, transient=True
+        )
         done = counts.scored_before + counts.given_up
         self._bar: TaskID = self._progress.add_task("starting", total=counts.planned, completed=done)
         self._progress.start()

@@ -14,7 +14,7 @@ from typing import Protocol
 from gym_host.calls import ServerCalls
 from gym_host.errors import ServerError
 from gym_host.jsonl import Journal, Json
-from gym_host.run_files import ATTEMPT_INDEX, FAILURE_CLASS, FailedBefore, Key, Scored, key_of
+from gym_host.run_files import ATTEMPT_INDEX, FAILURE_CLASS, ROLLOUT_INDEX, TASK_INDEX, FailedBefore, Key, Scored, key_of
 
 AGENT_RUN_ERROR = "agent_run_error"
 JUDGE_FAILED = "judge_failed"
@@ -122,16 +122,22 @@ class Collector:
 
     async def _attempt(self, task: Task) -> Json:
         again = task.judged_again()
+        if again is not None and self.verifier is not None:
+            # Whatever goes wrong here, the conversation stays in the row, to be judged once more.
+            return await self._ask(self.verifier, "/verify", again, JUDGE_FAILED)
+        return await self._ask(self.agent, "/run", task.row, AGENT_RUN_ERROR)
+
+    async def _ask(self, server: str, path: str, row: Json, failure_class: str) -> Json:
         try:
-            if again is not None and self.verifier is not None:
-                result = await self.calls.call(self.verifier, "/verify", again)
-            else:
-                result = await self.calls.call(self.agent, "/run", task.row)
+            result = await self.calls.call(server, path, row)
         except ServerError as error:
-            return task.row | _run_error(str(error))
-        if not isinstance(result, dict) or "reward" not in result:
-            return task.row | _run_error(f"{self.agent} answered without a reward")
-        return {**task.row, **result}
+            return row | _failure(failure_class, str(error))
+        key = {name: row[name] for name in (TASK_INDEX, ROLLOUT_INDEX)}
+        if isinstance(result, dict) and FAILURE_CLASS in result:
+            return {**row, "reward": 0.0, "mask_sample": True, **result, **key}
+        if not isinstance(result, dict) or not isinstance(result.get("reward"), int | float):
+            return row | _failure(failure_class, f"{server} answered without a reward")
+        return {**row, **result, **key}
 
 
 async def _all_done(workers: set[asyncio.Task[None]]) -> None:
@@ -140,8 +146,8 @@ async def _all_done(workers: set[asyncio.Task[None]]) -> None:
         worker.result()
 
 
-def _run_error(error: str) -> Json:
-    return {FAILURE_CLASS: AGENT_RUN_ERROR, "error": error, "reward": 0.0, "mask_sample": True}
+def _failure(failure_class: str, error: str) -> Json:
+    return {FAILURE_CLASS: failure_class, "error": error, "reward": 0.0, "mask_sample": True}
 
 
 def _circumstances(task: Task, seconds: float) -> Json:

@@ -25,15 +25,19 @@ Key = tuple[int, int]
 """(task index, rollout index) of a rollout."""
 
 
-def key_of(row: Mapping[str, Any]) -> Key:
+def key_of(row: Mapping[str, Any], *, where: str | None = None) -> Key:
     """The key of a row.
+
+    Args:
+        row: The row.
+        where: File and line that it stands in, for the error.
 
     Raises:
         OutputError: The row has none.
     """
     task, rollout = row.get(TASK_INDEX), row.get(ROLLOUT_INDEX)
     if not isinstance(task, int) or not isinstance(rollout, int):
-        raise OutputError(f"a row has no `{TASK_INDEX}` and `{ROLLOUT_INDEX}`, so it is no rollout of a run")
+        raise OutputError(f"a row has no `{TASK_INDEX}` and `{ROLLOUT_INDEX}`, so it is no rollout of a run", where=where)
     return task, rollout
 
 
@@ -157,12 +161,12 @@ class Scored:
             UserError: A line is broken.
         """
         for line in read_lines(path):
-            key = key_of(line.value)
+            where = f"{path}, line {line.number}"
+            key = key_of(line.value, where=where)
             if key in self._rows:
-                raise OutputError(
-                    f"the rollout {key} stands twice", where=f"{path}, line {line.number}", mend="remove one of the two"
-                )
+                raise OutputError(f"the rollout {key} stands twice", where=where, mend="remove one of the two")
             self.add(key, line.value, line.length, offset=line.offset)
+        self._end = path.stat().st_size  # Blank lines may follow the last row.
 
     def add(self, key: Key, row: Json, length: int, *, offset: int | None = None) -> None:
         """Takes note of a row.
@@ -219,7 +223,7 @@ def read_failures(path: Path) -> dict[Key, FailedBefore]:
     """The failures file, by key; empty if there is none."""
     failed: dict[Key, FailedBefore] = {}
     for line in read_lines(path) if path.exists() else ():
-        key = key_of(line.value)
+        key = key_of(line.value, where=f"{path}, line {line.number}")
         attempts = failed[key].attempts if key in failed else 0
         failed[key] = FailedBefore(attempts + 1, bool(line.value.get(FAILURE_TERMINAL)), line.value)
     return failed

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,12 +34,15 @@ class Headline:
         return f"{self.name} {self.value:.2f}{interval}"
 
 
-def headline(key_metrics: Json) -> Headline | None:
-    """The headline of key metrics, or None if there are none."""
-    name = next(iter(key_metrics), None)
+def headline(key_metrics: Any) -> Headline | None:
+    """The headline of key metrics, or None if there are none or the first is no number."""
+    name = next(iter(key_metrics), None) if isinstance(key_metrics, Mapping) else None
     if name is None:
         return None
-    return Headline(name, key_metrics[name], key_metrics.get(f"{name}/ci95_low"), key_metrics.get(f"{name}/ci95_high"))
+    value, low, high = (key_metrics.get(key) for key in (name, f"{name}/ci95_low", f"{name}/ci95_high"))
+    if not all(number is None or isinstance(number, int | float) for number in (value, low, high)):
+        return None
+    return Headline(name, value, low, high)
 
 
 async def metric_fields(calls: ServerCalls, agent: str) -> list[str] | None:
@@ -75,13 +78,13 @@ class Scoreboard:
         self._counted = len(self._scored)
         try:
             self.headline = headline((await self.aggregate())["key_metrics"])
-        except (ServerError, KeyError, TypeError):
+        except ServerError:
             self.headline = None
         ended = self._clock()
         self._due = ended + (ended - started) / _SHARE_OF_TIME
 
     async def aggregate(self) -> Json:
-        """Metrics over everything scored.
+        """Metrics over everything scored: `agent_metrics`, `key_metrics` and `group_level_metrics`.
 
         Raises:
             ServerError: The agent gave no metrics.
@@ -89,7 +92,7 @@ class Scoreboard:
         answer = await self._calls.call(self._agent, "/aggregate_metrics", {"verify_responses": self._scored.rows()})
         if not isinstance(answer, dict) or "agent_metrics" not in answer:
             raise ServerError(self._agent, "/aggregate_metrics", None, "the answer has no metrics")
-        return answer
+        return {"key_metrics": {}, "group_level_metrics": [], **answer}
 
     async def summary(self, agent_metrics: Json) -> Any:
         """The agent's own tables for metrics; None if it has none."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from pathlib import Path
@@ -71,6 +71,18 @@ def _row(task: Json, task_index: int, rollout_index: int, plan: Plan) -> Json:
         ROLLOUT_INDEX: rollout_index,
         "agent_ref": {"name": plan.agent},
         "task_source": plan.task_source,
+    }
+
+
+def described(rows: Sequence[Json]) -> Json:
+    """What is said of the rows in the identity of a run, so that a difference can be named and not only noticed."""
+    params = [row["responses_create_params"] for row in rows]
+    shared = {key: value for key, value in params[0].items() if key != "input" and all(p.get(key) == value for p in params)}
+    return {
+        "tasks": len({row[TASK_INDEX] for row in rows}),
+        "num_repeats": len({row[ROLLOUT_INDEX] for row in rows}),
+        "responses_create_params": shared,
+        "sha256": rows_sha256(rows),
     }
 
 

@@ -50,7 +50,7 @@ async def fetch_pack(
     timeout = aiohttp.ClientTimeout(total=timeout_seconds)
     async with aiohttp.ClientSession(timeout=timeout, trust_env=True) as session:
         for number, name in enumerate(names, start=1):
-            url = f"{source}/{manifest.repository}/{manifest.revision}/{manifest.upstream_paths[name]}"
+            url = f"{source}/{manifest.repository}/{manifest.revision}/{manifest.upstream_paths.get(name, name)}"
             content = await _download(session, url)
             found = hashlib.sha256(content).hexdigest()
             if found != manifest.sha256[name]:

@@ -177,28 +177,16 @@ class Judge:
             reply = read_reply(receipt["content"])
             if reply is not None:
                 return Answered(question, reply, receipts)
-        last = receipts[-1]
-        raise JudgeFailed(
-            f"the judge gave no usable reply to question {question.id} in {len(receipts)} attempts",
-            question_id=question.id,
-            attempts=len(receipts),
-            raw_reply=(last["content"] or "")[:RAW_REPLY_LIMIT],
-            finish_reason=last["finish_reason"],
-            usage=last["usage"],
-            receipts=receipts,
-        )
+        message = f"the judge gave no usable reply to question {question.id} in {len(receipts)} attempts"
+        raise _failure(message, question, len(receipts), receipts)
 
     async def _call(self, question: Question, body: Json, attempt: int, prompt_sha256: str, receipts: Sequence[Json]) -> Json:
         try:
             completion = await self.model.complete(body)
             choice = _first_choice(completion)
         except ModelError as error:
-            raise JudgeFailed(
-                f"the judge model failed at question {question.id}: {error.message}",
-                question_id=question.id,
-                attempts=attempt,
-                receipts=receipts,
-            ) from error
+            message = f"the judge model failed at question {question.id}: {error.message}"
+            raise _failure(message, question, attempt, receipts) from error
         content = (choice.get("message") or {}).get("content")
         content = content if isinstance(content, str) else None
         return {
@@ -220,6 +208,21 @@ class _Prompt:
 
     system: str
     cache_key: str
+
+
+def _failure(message: str, question: Question, attempts: int, receipts: Sequence[Json]) -> JudgeFailed:
+    """The failure at a question, with the judge's last reply to it."""
+    last = receipts[-1] if receipts else {}
+    content = last.get("content")
+    return JudgeFailed(
+        message,
+        question_id=question.id,
+        attempts=attempts,
+        raw_reply=content[:RAW_REPLY_LIMIT] if content is not None else None,
+        finish_reason=last.get("finish_reason"),
+        usage=last.get("usage"),
+        receipts=receipts,
+    )
 
 
 def _first_choice(completion: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -113,13 +113,12 @@ class _Sums:
     totals: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     def add(self, row: Mapping[str, Any]) -> None:
-        totals, simulation = self.totals, row.get("simulation") or {}
+        totals, simulation = self.totals, row.get("simulation")
         totals["conversations"] += 1
         totals["all_not_relevant"] += not is_relevant(row["ratings"])
         totals["early_termination"] += bool(row.get("early_termination"))
+        totals["transcripts_compared"] += row.get("transcript_matches_agent") is not None
         totals["transcript_mismatch"] += row.get("transcript_matches_agent") is False
-        totals["empty_provider_turn"] += bool(simulation.get("provider_empty_turns"))
-        totals["truncated_provider_turn"] += bool(simulation.get("provider_truncated_turns"))
         for key in (
             "questions_asked",
             "judge_calls",
@@ -131,11 +130,16 @@ class _Sums:
         turns = row.get("turn_count")
         if turns is not None:
             self.turns.append(turns)
+        if simulation:
+            totals["simulated"] += 1
             totals["reached_max_turns"] += turns == simulation.get("max_turns_effective")
+            totals["empty_provider_turn"] += bool(simulation.get("provider_empty_turns"))
+            totals["truncated_provider_turn"] += bool(simulation.get("provider_truncated_turns"))
 
     def metrics(self) -> Metrics:
         totals, turns = self.totals, self.turns
         n, asked, calls = totals["conversations"], totals["questions_asked"], totals["judge_calls"]
+        simulated = totals["simulated"]
         return {
             "num_conversations": n,
             "all_not_relevant_rate": _ratio(totals["all_not_relevant"], n),
@@ -143,15 +147,15 @@ class _Sums:
             "turn_count_mean": _ratio(sum(turns), len(turns)),
             "turn_count_min": min(turns, default=None),
             "turn_count_max": max(turns, default=None),
-            "reached_max_turns_rate": _ratio(totals["reached_max_turns"], len(turns)),
+            "reached_max_turns_rate": _ratio(totals["reached_max_turns"], simulated),
             "questions_asked_mean": _ratio(asked, n),
             "judge_calls_total": calls,
             "judge_fallback_answer_rate": _ratio(totals["judge_fallback_answers"], asked),
             "judge_parse_retry_rate": _ratio(totals["judge_parse_retries_used"], calls),
             "judge_repaired_reply_rate": _ratio(totals["judge_repaired_replies"], calls),
-            "transcript_mismatch_rate": _ratio(totals["transcript_mismatch"], n),
-            "conversations_with_empty_provider_turn_rate": _ratio(totals["empty_provider_turn"], n),
-            "conversations_with_truncated_provider_turn_rate": _ratio(totals["truncated_provider_turn"], n),
+            "transcript_mismatch_rate": _ratio(totals["transcript_mismatch"], totals["transcripts_compared"]),
+            "conversations_with_empty_provider_turn_rate": _ratio(totals["empty_provider_turn"], simulated),
+            "conversations_with_truncated_provider_turn_rate": _ratio(totals["truncated_provider_turn"], simulated),
         }
 
 
@@ -175,9 +179,9 @@ def aggregate(rows: Iterable[Mapping[str, Any]]) -> Json:
 def _check_ratings(place: int, ratings: Any) -> None:
     if not isinstance(ratings, Mapping):
         raise RowError(f"verify_responses[{place}].ratings: missing; only rows that `/verify` scored can be counted")
-    wrong = next((rating for rating in ratings.values() if rating not in RATINGS), None)
-    if wrong is not None:
-        raise RowError(f"verify_responses[{place}].ratings: {wrong!r} is no rating")
+    wrong = [rating for rating in ratings.values() if rating not in RATINGS]
+    if wrong:
+        raise RowError(f"verify_responses[{place}].ratings: {wrong[0]!r} is no rating")
 
 
 def group_level_metrics(rows: Iterable[Mapping[str, Any]]) -> list[Json]:
@@ -208,9 +212,9 @@ def compute_metrics(rows: Iterable[Mapping[str, Any]]) -> Metrics:
         ratings = row["ratings"]
         pooled.add(ratings)
         sums.add(row)
-        by_simulator[str(row.get("user_simulator", ""))].add(ratings)
-        by_risk[str(row.get("risk_level", ""))].add(ratings)
-        persona = by_persona[str(row.get("persona_name", ""))]
+        by_simulator[str(row.get("user_simulator") or "")].add(ratings)
+        by_risk[str(row.get("risk_level") or "")].add(ratings)
+        persona = by_persona[str(row.get("persona_name") or "")]
         for rating in ratings.values():
             persona.add(rating)
     interval = score_interval(dict(sorted(by_persona.items())))

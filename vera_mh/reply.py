@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +24,7 @@ REPLY_SCHEMA = {
 }
 """The response format that the judge is asked for."""
 
+_OBJECT_BEGINS = re.compile(r'\{\s*"')
 _FENCE = re.compile(r"\A\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 _DECODER = json.JSONDecoder()
 
@@ -42,8 +42,8 @@ def read_reply(content: str | None) -> Reply | None:
     """Reads a judge's reply.
 
     Accepted: the object; an object with exactly one key whose value is that object. Beyond upstream, marked as repaired: the same
-    in a Markdown fence, or with text around it. Text that holds two different usable objects is refused, because it cannot be
-    told which of them is the verdict and which a quotation.
+    in a Markdown fence, or with text around it. Text that holds two different usable objects, or a broken one, is refused,
+    because it cannot be told which of them is the verdict and which a quotation.
 
     Returns:
         The reply, or None if it is not usable.
@@ -54,7 +54,7 @@ def read_reply(content: str | None) -> Reply | None:
     if bare is not None:
         return _reply(bare, repaired=False)
     fenced = _FENCE.match(content)
-    candidates = [_decode(fenced.group(1))] if fenced else list(_embedded_objects(content))
+    candidates = [_decode(fenced.group(1))] if fenced else _embedded_objects(content)
     usable = {reply for value in candidates if (reply := _reply(value, repaired=True)) is not None}
     return usable.pop() if len(usable) == 1 else None
 
@@ -74,17 +74,26 @@ def _reply(value: Any, *, repaired: bool) -> Reply | None:
     answer, reasoning = value.get("answer"), value.get("reasoning")
     if not isinstance(answer, str) or not isinstance(reasoning, str):
         return None
-    return Reply(answer, reasoning, repaired)
+    return Reply(_well_formed(answer), _well_formed(reasoning), repaired)
 
 
-def _embedded_objects(text: str) -> Iterator[Any]:
-    """The outermost JSON objects in a text, in order."""
+def _well_formed(text: str) -> str:
+    """The text with half a surrogate pair, which JSON can escape but no file can hold, as a replacement character."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _embedded_objects(text: str) -> list[Any]:
+    """The outermost JSON objects in a text, in order; none if one of them is broken."""
+    values = []
     at = text.find("{")
     while at >= 0:
         try:
             value, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
+            if _OBJECT_BEGINS.match(text, at):
+                return []
             end = at + 1
         else:
-            yield value
+            values.append(value)
         at = text.find("{", end)
+    return values

@@ -179,6 +179,11 @@ def judge_failure_fields(failure: JudgeFailed) -> Json:
     return _failure_fields(JUDGE_FAILED, str(failure), f"judge_question_{failure.question_id}") | {"failure_details": details}
 
 
+def verifier_failure_fields(error: str) -> Json:
+    """What a verifier that gave no answer adds to a row: it counts as a failed judging, since the conversation is finished."""
+    return _failure_fields(JUDGE_FAILED, error, "verify")
+
+
 def simulation_failure_fields(failure: SimulationFailed) -> Json:
     """What a failed simulation adds to its row."""
     return _failure_fields(SIMULATION_FAILED, str(failure), failure.stage)

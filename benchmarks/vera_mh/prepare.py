@@ -9,13 +9,14 @@ import hashlib
 import os
 from pathlib import Path
 
+from gym_host.datasets import rows_beside
 from gym_host.jsonl import write_whole
 from vera_mh.errors import PackError
 from vera_mh.fetch import fetch_pack, missing_files
 from vera_mh.pack import VERA_MH, read_pack, vera_mh_folder
 from vera_mh.tasks import ROWS_SHA256, benchmark_rows, row_line
 
-OUTPUT = Path(__file__).parent / "data" / "vera_mh_recommended.jsonl"
+OUTPUT = rows_beside(Path(__file__), "vera_mh_recommended.jsonl")
 
 
 def prepare(output: Path = OUTPUT) -> Path:

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from gym_host.datasets import rows_beside
 from gym_host.jsonl import write_whole
 from vera_mh.pack import load_manifest, read_pack
 from vera_mh.tasks import UserSimulator, benchmark_rows, row_line
 
 FOLDER = Path(__file__).parent
-OUTPUT = FOLDER / "data" / "vera_mh_demo.jsonl"
+OUTPUT = rows_beside(Path(__file__), "vera_mh_demo.jsonl")
 MAX_TURNS = 12
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from importlib import metadata
 from typing import Protocol
 
-from gym_host.cli import prepare, run
+from gym_host.cli import env, prepare, run
 from gym_host.cli.parser import Command, Parser, parse
 from gym_host.errors import UserError
 from gym_host.identity import DISTRIBUTION
@@ -33,6 +33,9 @@ def build_parser() -> Parser:
     evals = nouns.add_parser("eval", help="run and score benchmarks").add_subparsers(metavar="VERB", required=True)
     _add(evals.add_parser("prepare", help="make the rows of a benchmark", allow_abbrev=False), prepare.add_flags, prepare.run)
     _add(evals.add_parser("run", help="collect rollouts and compute metrics", allow_abbrev=False), run.add_flags, run.run)
+    envs = nouns.add_parser("env", help="run and check environments").add_subparsers(metavar="VERB", required=True)
+    _add(envs.add_parser("start", help="run servers on ports", allow_abbrev=False), env.add_start_flags, env.start)
+    _add(envs.add_parser("status", help="say which servers are running", allow_abbrev=False), env.add_status_flags, env.status)
     return parser
 
 

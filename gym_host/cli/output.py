@@ -13,10 +13,15 @@ from rich.table import Table
 from gym_host.evaluation import Outcome
 from gym_host.run_files import RunFiles
 
+_WIDTH = 110
+"""Columns where no terminal says how many it has."""
+
 
 def show_outcome(outcome: Outcome, files: RunFiles) -> None:
     """Prints how a run ended: what is missing first, then the metrics, the files, and what to do next."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        console.width = _WIDTH
     if not outcome.complete:
         missing = outcome.planned - outcome.scored
         console.print(f"INCOMPLETE: {missing} of {outcome.planned} rollouts have no score.")
@@ -33,7 +38,7 @@ def show_outcome(outcome: Outcome, files: RunFiles) -> None:
         ("what was run", files.run),
     ):
         if path.exists() and path.stat().st_size:
-            console.print(f"  {what:<20}{path}", markup=False)
+            console.print(f"  {what:<20}{path}")
     if not outcome.complete:
         console.print("next: run the same command with --resume; what is scored stays, the rest is tried again")
 
@@ -44,7 +49,7 @@ def _show_metrics(console: Console, metrics: Mapping[str, Any], summary: Any) ->
         console.print(_table(table))
         console.print()
     for note in notes:
-        console.print(note, markup=False)
+        console.print(note)
 
 
 def _tables(metrics: Mapping[str, Any], summary: Any) -> tuple[list[Mapping[str, Any]], list[str]]:

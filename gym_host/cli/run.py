@@ -43,8 +43,9 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--output", "-o", type=Path, metavar="FILE", help="where rollouts go (.jsonl); its other files lie beside it"
     )
-    run.add_argument("--resume", action="store_true", help="go on with what is there")
-    run.add_argument("--overwrite", action="store_true", help="replace what is there")
+    existing = run.add_mutually_exclusive_group()
+    existing.add_argument("--resume", action="store_true", help="go on with what is there")
+    existing.add_argument("--overwrite", action="store_true", help="replace what is there")
     run.add_argument("--concurrency", type=positive, metavar="N", help=f"rollouts at once (default: {DEFAULT_CONCURRENCY})")
     run.add_argument("--disable-aggregation", action="store_true", help="compute no metrics at the end")
     sampling = parser.add_argument_group("sampling of the evaluated model")
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     """
     evaluation = plan_evaluation(args)
     raise_file_limit(2 * evaluation.concurrency)
-    console = Console(stderr=True)
+    console = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
     _announce(evaluation, console)
     outcome = asyncio.run(evaluate(evaluation, console))
     show_outcome(outcome, evaluation.files)
@@ -149,4 +150,4 @@ def _max_attempts(environ: Mapping[str, str]) -> int:
 
 def _announce(evaluation: Evaluation, console: Console) -> None:
     rows, at_once = len(evaluation.rows), min(evaluation.concurrency, len(evaluation.rows))
-    console.print(f"{rows} rollouts with {evaluation.agent}, {at_once} at once -> {evaluation.files.rollouts}", highlight=False)
+    console.print(f"{rows} rollouts with {evaluation.agent}, {at_once} at once -> {evaluation.files.rollouts}")

@@ -13,6 +13,7 @@ from typing import Any
 
 from gym_host.components import Components
 from gym_host.config import Config, load_config
+from gym_host.containers import leaves
 from gym_host.errors import ConfigError
 
 POLICY_MODEL = "policy_model"
@@ -72,11 +73,11 @@ def _flags(args: argparse.Namespace) -> Mapping[str, Any]:
 
 
 def _lacks_policy(args: argparse.Namespace, components: Components, paths: list[Path], flags: Mapping[str, Any]) -> bool:
-    """True if nobody has said what serves the chatbot under evaluation."""
+    """True if a server wants the chatbot under evaluation, and nobody has said what serves it."""
     if args.model_type:
         return False
     values = _load(components, paths, args, flags, resolve=False).values
-    return POLICY_MODEL not in values
+    return POLICY_MODEL not in values and any(leaf == POLICY_MODEL for _, leaf in leaves(values))
 
 
 def _load(

@@ -112,6 +112,16 @@ class Endpoint:
         """Close all connections."""
         await self._transport.aclose()
 
+    async def reach(self) -> None:
+        """Try once whether anything answers at the address; no model is asked.
+
+        Raises:
+            ChatError: If nothing does.
+        """
+        failure = await self._transport.reach()
+        if failure is not None:
+            raise self._error(failure, _Progress(attempts=1), self._redact(failure.message))
+
     async def chat(self, body: Mapping[str, Any], adaptable: Set[str] = frozenset()) -> ChatReply:
         """Ask for one chat completion.
 

@@ -78,6 +78,19 @@ class Transport:
         except (aiohttp.ClientError, OSError) as error:
             return self._broken(error, answered=response is not None)
 
+    async def reach(self) -> Failure | None:
+        """Say why nothing can be reached at the endpoint's address; None if something answers, whatever it says."""
+        session = self._session or self._open(fresh=False)
+        timeout = aiohttp.ClientTimeout(total=self._settings.connect_timeout_seconds)
+        try:
+            async with session.get(self._url.parent.parent / "models", allow_redirects=False, timeout=timeout):
+                return None
+        except TimeoutError as error:
+            return self._timeout(error) if isinstance(error, aiohttp.ConnectionTimeoutError) else None
+        except (aiohttp.ClientError, OSError) as error:
+            failure = self._broken(error, answered=False)
+            return None if failure.stale else failure
+
     async def aclose(self) -> None:
         """Close all connections."""
         for session in (self._session, self._fresh):

@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gym_host.calls import ServerCalls
 from gym_host.errors import ServerError
-from gym_host.server import JsonBytes, ServerContext, base_app, serve, unprocessable
+from gym_host.process import serve
+from gym_host.server import JsonBytes, ServerContext, base_app, unprocessable
 from gym_host.settings import ServerRef, ServerSettings
 from vera_mh.errors import JudgeFailed, ModelError, RowError
 from vera_mh.judge import Judge, JudgeSheet

@@ -19,13 +19,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gym_host.calls import ServerCalls
 from gym_host.errors import ServerError
-from gym_host.server import JsonBytes, ServerContext, base_app, serve
+from gym_host.process import serve
+from gym_host.server import JsonBytes, ServerContext, base_app
 from gym_host.settings import ServerRef, ServerSettings
 from vera_mh.conversation import DEFAULT_SYSTEM_PROMPT, Side, simulate
 from vera_mh.errors import ModelError, SimulationFailed
 from vera_mh.models import Json, output_text
 from vera_mh.pack import PERSONA_REMINDER, VERA_MH, Pack, open_pack
-from vera_mh.rollout import SimulationSetup, simulated_fields, simulation_failure_fields
+from vera_mh.rollout import SimulationSetup, simulated_fields, simulation_failure_fields, verifier_failure_fields
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,6 +75,9 @@ class ModelServer:
             raise ModelError(error.message, status=error.status) from error
         if not isinstance(response, dict):
             raise ModelError("the answer is no JSON object")
+        if fault := response.get("error"):
+            # A Responses server may report a failure with status 200; its empty output is no turn.
+            raise ModelError(str(fault.get("message") or fault) if isinstance(fault, Mapping) else str(fault))
         return response
 
 
@@ -88,16 +92,17 @@ class VeraMHAgent:
         """Simulates the row's conversation and has it judged.
 
         Returns:
-            The row with the verdict, or with `_ng_failure_class` if a side or the judge failed.
-
-        Raises:
-            ServerError: The verifier could not be reached or refused the row.
+            The row with the verdict, or with `_ng_failure_class` if a side, the judge or the verifier failed. A conversation
+            that is finished stays in the row, to be judged again.
         """
         try:
             row = row | await self._simulate(row)
         except SimulationFailed as failure:
             return row | simulation_failure_fields(failure)
-        judged: Json = await self._servers.call(self._settings.resources_server.name, "/verify", row)
+        try:
+            judged: Json = await self._servers.call(self._settings.resources_server.name, "/verify", row)
+        except ServerError as error:
+            return row | verifier_failure_fields(str(error))
         return judged
 
     async def _simulate(self, row: Json) -> Json:

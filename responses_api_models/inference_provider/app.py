@@ -19,7 +19,8 @@ from pydantic import ConfigDict, Field, SecretStr
 from gym_host.models.dialect import chat_body_from_responses, response_from_chat
 from gym_host.models.endpoint import ChatReply, Endpoint, EndpointSettings
 from gym_host.models.errors import ChatError, RequestError
-from gym_host.server import JsonBytes, ServerContext, base_app, serve
+from gym_host.process import serve
+from gym_host.server import JsonBytes, ServerContext, base_app
 from gym_host.settings import ServerSettings
 
 # Where a reply says that parameters were adapted: their names and what was really sent, null for those left out.
@@ -101,10 +102,15 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
         reply = await ask(request, body)
         return JsonBytes({**reply.body, **_receipt(reply)})
 
+    async def preflight(request: Request) -> Response:
+        await endpoint.reach()
+        return JsonBytes({"status": "ok"})
+
     app = base_app(context, lifespan=lifespan)
     app.add_exception_handler(ChatError, _chat_error)
     app.add_exception_handler(RequestError, _request_error)
     # Plain routes: FastAPI's reading of parameters costs as much again as all else here, and there are none to read.
+    app.add_route("/preflight", preflight, methods=["GET"])
     app.add_route("/v1/responses", responses, methods=["POST"])
     app.add_route("/v1/chat/completions", chat_completions, methods=["POST"])
     return app

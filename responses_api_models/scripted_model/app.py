@@ -20,7 +20,8 @@ from gym_host.models.dialect import chat_body_from_responses
 from gym_host.models.dialect_reply import response_from_chat
 from gym_host.models.errors import RequestError
 from gym_host.models.script import Script, load_script
-from gym_host.server import JsonBytes, ServerContext, base_app, serve, unprocessable
+from gym_host.process import serve
+from gym_host.server import JsonBytes, ServerContext, base_app, unprocessable
 from gym_host.settings import ServerSettings
 from gym_host.wording import suggestion
 
@@ -76,8 +77,9 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
     Raises:
         ConfigError: The script is not there or cannot be read.
     """
-    script = load_script(find_script(settings.script))
-    app = base_app(context)
+    path = find_script(settings.script)
+    script = load_script(path)
+    app = base_app(context, about={"script_sha256": hashlib.sha256(path.read_bytes()).hexdigest()})
     app.add_exception_handler(RequestError, unprocessable)
 
     @app.post("/v1/chat/completions")

@@ -1,0 +1,349 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""The command as its users call it: what is wrong is said in a few plain lines, and nothing is written or lost."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gym_host.cli.main import main
+from tests.support.components import KEY_VARIABLES, SumsRoot, gym_process, read_jsonl, snapshot, sum_row
+from tests.support.endpoint import Fault, endpoint_process
+
+PROJECT = Path(__file__).parents[3]
+DEMO = ("eval", "run", "--benchmark", "vera_mh_demo", "--output", "results/x.jsonl")
+KEY = "sk-very-secret-0123456789"
+MODEL_FLAGS = ("--model", "chatbot", "--model-api-key", KEY, "--model-url")
+SWAP = "~policy_model.responses_api_models.scripted_model"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command came to."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Gym:
+    """The command in an empty working directory, in the test's own process."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder = folder
+        self._capsys = capsys
+
+    def __call__(self, *words: str | Path) -> Said:
+        self._capsys.readouterr()
+        try:
+            code = main([str(word) for word in words])
+        except SystemExit as stop:
+            code = stop.code if isinstance(stop.code, int) else 1
+        return Said(code, *self._capsys.readouterr())
+
+    def refuses(self, *words: str | Path) -> str:
+        """What the command says in a few lines when there is something to mend; every file is as it was."""
+        before = snapshot(self.folder)
+        said = self(*words)
+        assert (said.code, said.out) == (2, ""), said
+        assert "Traceback" not in said.err
+        assert 1 <= said.err.count("\n") <= 6, said.err
+        assert snapshot(self.folder) == before
+        return said.err
+
+    def put(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+
+@pytest.fixture
+def gym(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Gym:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for name in KEY_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    for role in ("JUDGE", "USER_GPT52", "USER_OPUS45"):
+        for ending in ("BASE_URL", "API_KEY", "MODEL", "CONCURRENCY"):
+            monkeypatch.delenv(f"VERA_MH_{role}_{ending}", raising=False)
+    return Gym(folder, capsys)
+
+
+@pytest.fixture
+def sums(gym: Gym) -> SumsRoot:
+    return SumsRoot(gym.folder / "root", [sum_row(1), sum_row(2)])
+
+
+def sums_run(*words: str) -> tuple[str, ...]:
+    return ("eval", "run", "--search-dir", "root", "--benchmark", "sums", "--output", "results/x.jsonl", *words)
+
+
+# The words of the command
+
+
+def test_the_command_alone_says_what_is_missing(gym: Gym):
+    assert "gym: the following arguments are required: COMMAND" in gym.refuses()
+    assert "gym eval: the following arguments are required: VERB" in gym.refuses("eval")
+
+
+def test_help_lists_the_commands_and_the_flags_that_nemo_gym_has(gym: Gym):
+    said = gym("--help")
+    assert (said.code, said.err) == (0, "")
+    assert "eval" in said.out
+    verb = gym("eval", "run", "--help")
+    assert verb.code == 0
+    words = set(verb.out.replace(",", " ").replace("]", " ").split())
+    assert words >= {
+        *("--config", "--benchmark", "--environment", "--resources-server", "--model-type", "--search-dir", "--resume"),
+        *("--agent", "-a", "--input", "-i", "--output", "-o", "--limit", "--num-repeats", "--interleave-repeats"),
+        *("--concurrency", "--split", "--model", "-m", "--model-url", "--model-api-key", "--temperature", "--top-p"),
+        *("--max-output-tokens", "--disable-aggregation", "-v"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("evla",), "'evla'"),
+        (("eval", "rnu"), "'rnu'"),
+        (("eval", "run", "--limt", "3"), "did you mean `--limit`?"),
+        (("eval", "run", "--temprature=0"), "did you mean `--temperature`?"),
+        (("eval", "run", "vera_mh"), "there is no `vera_mh` here"),
+        ((*DEMO, "--limit", "0"), "'0' is not a whole number from 1 on"),
+        ((*DEMO, "--limit", "-3"), "'-3' is not a whole number from 1 on"),
+        ((*DEMO, "--num-repeats", "1.5"), "'1.5' is not a whole number from 1 on"),
+        ((*DEMO, "--concurrency", "many"), "'many' is not a whole number from 1 on"),
+        ((*DEMO, "--temperature", "warm"), "'warm'"),
+        ((*DEMO, "--resume", "--overwrite"), "not allowed with"),
+        (("eval", "run", "--benchmark", "vera_mh_demo"), "give --output results/my_run.jsonl"),
+        (("eval", "run", "--benchmark", "vera_mh_demo", "--output", "results"), "end it in .jsonl"),
+        (("eval", "run", "--output", "x.jsonl"), "name a benchmark (--benchmark vera_mh)"),
+        (("eval", "prepare"), "name a benchmark (--benchmark vera_mh)"),
+    ],
+)
+def test_a_word_that_is_wrong_is_named_with_what_would_be_right(gym: Gym, words: tuple[str, ...], told: str):
+    assert told in gym.refuses(*words)
+
+
+def test_the_command_says_as_a_process_what_it_says_here(gym: Gym):
+    process = gym_process(*DEMO, "--limit", "0", cwd=gym.folder)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (2, "", gym(*DEMO, "--limit", "0").err)
+
+
+# Names, keys and configurations
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--benchmark", "vera_mh_dmo"), "did you mean `vera_mh_demo`?"),
+        (("--benchmark", "vera_mh_demo", "--agent", "vera_mh_demo_agnt"), "did you mean `vera_mh_demo_agent`?"),
+        (("--benchmark", "vera_mh_demo", "--model-type", "scripted_modl"), "there is no model type `scripted_modl`"),
+        (("--benchmark", "vera_mh_demo", "--model-type", "inference_providr"), "did you mean `inference_provider`?"),
+        (("--benchmark", "vera_mh_demo", "--resources-server", "vera_m"), "did you mean `vera_mh`?"),
+        (("--benchmark", "vera_mh_demo", "--split", "train"), "splits there are: benchmark"),
+        (("--benchmark", "vera_mh_demo", "--model", "carefull"), "did you mean `careful`?"),
+        (("--benchmark", "vera_mh_demo", "--search-dir", "nowhere"), "--search-dir"),
+        (("--benchmark", "vera_mh_demo", "policy_model_nam=careless"), "did you mean `policy_model_name`?"),
+        (
+            ("--benchmark", "vera_mh_demo", "vera_mh_demo.resources_servers.vera_mh.pac=x"),
+            "vera_mh_demo.resources_servers.vera_mh.pack",
+        ),
+        (("--config", "gone.yaml"), "there is no file or folder `gone.yaml`"),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_nearest_one(gym: Gym, words: tuple[str, ...], told: str):
+    assert told in gym.refuses("eval", "run", "--output", "results/x.jsonl", *words)
+
+
+def test_an_unknown_setting_is_named_with_its_place_and_the_right_one(gym: Gym):
+    gym.put("mine.yaml", "vera_mh_demo: {resources_servers: {vera_mh: {judge_parse_retris: 3}}}")
+    said = gym.refuses(*DEMO, "--config", "mine.yaml")
+    assert "vera_mh_demo.resources_servers.vera_mh.judge_parse_retris" in said
+    assert "did you mean `judge_parse_retries`?" in said
+
+
+def test_a_setting_of_the_wrong_kind_is_named_with_its_value(gym: Gym):
+    said = gym.refuses(*DEMO, "++vera_mh_demo.resources_servers.vera_mh.judge_parse_retries=often")
+    assert "vera_mh_demo.resources_servers.vera_mh.judge_parse_retries = 'often'" in said
+
+
+def test_a_malformed_configuration_is_named_by_file_and_line(gym: Gym):
+    path = gym.put("mine.yaml", "a: 1\nb: [1, 2\nc: 3\n")
+    assert f"{path}, line 3" in gym.refuses(*DEMO, "--config", "mine.yaml")
+
+
+def test_a_reference_to_nobody_is_named(gym: Gym):
+    place = "vera_mh_demo_agent.responses_api_agents.vera_mh_agent.resources_server"
+    assert f"{place}.name" in gym.refuses(*DEMO, f"{place}.name=vera_mh_dem")
+
+
+def test_keys_that_are_not_set_are_named_with_the_variables_that_set_them(gym: Gym):
+    words = ("eval", "run", "--benchmark", "vera_mh", "--output", "x.jsonl", *MODEL_FLAGS, "http://127.0.0.1:9/v1")
+    said = gym.refuses(*words)
+    for name in ("OPENAI_API_KEY", "VERA_MH_JUDGE_API_KEY", "VERA_MH_USER_GPT52_API_KEY", "VERA_MH_USER_OPUS45_API_KEY"):
+        assert name in said
+    assert KEY not in said
+
+
+def test_a_chatbot_that_nobody_named_is_asked_for_by_its_flags(gym: Gym, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "unused")
+    monkeypatch.setenv("OPENROUTER_API_KEY", "unused")
+    said = gym.refuses("eval", "run", "--benchmark", "vera_mh", "--output", "x.jsonl")
+    for flag in ("--model-url", "--model-api-key", "--model,"):
+        assert f"give {flag}" in said
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "many", ""])
+def test_a_number_of_attempts_that_is_none_is_named(gym: Gym, monkeypatch: pytest.MonkeyPatch, value: str):
+    monkeypatch.setenv("NEMO_GYM_MAX_ROLLOUT_ATTEMPTS", value)
+    assert "NEMO_GYM_MAX_ROLLOUT_ATTEMPTS" in gym.refuses(*DEMO)
+
+
+def test_more_at_once_than_the_system_has_files_is_refused(gym: Gym):
+    assert "open files" in gym.refuses(*DEMO, "--concurrency", "1000000000")
+
+
+def test_what_was_wrong_is_traced_where_that_is_wanted(gym: Gym, caplog: pytest.LogCaptureFixture):
+    assert gym("eval", "run", "--output", "x.jsonl", "-v").code == 2
+    assert "load_setup" in caplog.text
+
+
+# Rows, packs and outputs
+
+
+def test_rows_that_are_not_there_are_named(gym: Gym):
+    assert "gone.jsonl cannot be read: No such file" in gym.refuses(*DEMO, "--input", "gone.jsonl")
+
+
+@pytest.mark.parametrize("line", ["{broken", "[1]", '{"id": "without parameters"}'])
+def test_a_malformed_row_is_named_by_file_and_line(gym: Gym, line: str):
+    gym.put("rows.jsonl", f"{json.dumps(sum_row(1))}\n{line}\n")
+    assert "where: rows.jsonl, line 2\n" in gym.refuses(*DEMO, "--input", "rows.jsonl")
+
+
+def test_a_pack_that_is_not_there_is_named_with_the_command_that_fetches_it(gym: Gym, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("VERA_MH_PACK", str(gym.folder / "nowhere"))
+    monkeypatch.setenv("OPENAI_API_KEY", "unused")
+    monkeypatch.setenv("OPENROUTER_API_KEY", "unused")
+    gym.put("rows.jsonl", json.dumps(sum_row(1)))
+    words = ("eval", "run", "--benchmark", "vera_mh", "--input", "rows.jsonl", "--output", "results/x.jsonl")
+    said = gym.refuses(*words, *MODEL_FLAGS, "http://127.0.0.1:9/v1")
+    assert f"{gym.folder / 'nowhere' / 'rubric.tsv'} is missing" in said
+    assert "gym eval prepare --benchmark vera_mh" in said
+
+
+def test_a_pack_that_has_drifted_is_named_with_both_hashes(gym: Gym):
+    shutil.copytree(PROJECT / "benchmarks/vera_mh_demo/pack", gym.folder / "pack")
+    for place in ("vera_mh_demo.resources_servers.vera_mh", "vera_mh_demo_agent.responses_api_agents.vera_mh_agent"):
+        assert gym(*DEMO, f"{place}.pack=pack", "--overwrite", "--limit", "1").code == 0
+        rubric = gym.folder / "pack" / "rubric.tsv"
+        content = rubric.read_bytes()
+        rubric.write_bytes(content.replace(b"?", b"!", 1))
+        said = gym.refuses(*DEMO, f"{place}.pack=pack", "--overwrite", "--limit", "1")
+        assert f"{rubric} is not the pinned file" in said
+        assert "SHA-256 found" in said
+        assert "SHA-256 expected" in said
+        rubric.write_bytes(content)
+
+
+def test_an_output_that_cannot_be_written_is_named(gym: Gym):
+    gym.put("file", "")
+    said = gym.refuses("eval", "run", "--benchmark", "vera_mh_demo", "--output", "file/results/x.jsonl")
+    assert "file/results cannot be written" in said
+    assert "choose another --output" in said
+
+
+def test_an_output_that_is_there_is_left_as_it_is_with_the_ways_to_go_on(gym: Gym, sums: SumsRoot):
+    assert gym(*sums_run()).code == 0
+    said = gym.refuses(*sums_run())
+    assert "results/x.jsonl is already there" in said
+    assert "--resume" in said
+    assert "--overwrite" in said
+    assert sums.calls() == ["run 0 0", "run 1 0"]
+
+
+def test_going_on_with_another_model_is_refused_and_the_difference_named(gym: Gym):
+    assert gym(*DEMO, "--limit", "1", "--model", "careful").code == 0
+    said = gym.refuses(*DEMO, "--limit", "1", "--model", "careless", "--resume")
+    assert "servers.policy_model.settings.model was 'careful', now 'careless'" in said
+
+
+# Endpoints that are not there or fail
+
+
+def demo_at(url: str) -> tuple[str, ...]:
+    """The demo with a chatbot behind an endpoint."""
+    attempts = "++policy_model.responses_api_models.inference_provider.max_attempts=1"
+    return (*DEMO, "--model-type", "inference_provider", SWAP, attempts, *MODEL_FLAGS, url)
+
+
+def test_an_endpoint_where_nobody_answers_is_named_before_anything_is_run(gym: Gym):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))  # Bound and not listening: nobody else takes the port, and nobody answers.
+        port = listener.getsockname()[1]
+        said = gym.refuses(*demo_at(f"http://127.0.0.1:{port}/v1"))
+    assert "policy_model: " in said
+    assert f"127.0.0.1:{port}" in said
+    assert KEY not in said
+
+
+def test_an_endpoint_that_fails_ends_in_the_failures_file_with_the_first_failure_told(gym: Gym):
+    with endpoint_process(faults=[Fault(kind="status", status=401)]) as url:
+        said = gym(*demo_at(url))
+    assert said.code == 1
+    assert "Traceback" not in said.err
+    assert said.err.count("first failure: ") == 1
+    assert "vera_mh_simulation_failed at provider_turn_2: policy_model: " in said.err
+    assert said.out.startswith("INCOMPLETE: 8 of 8 rollouts have no score.\n  8 failed as vera_mh_simulation_failed\n")
+    assert "0 of 8 rollouts scored, 8 failed." in said.out
+    assert "run the same command with --resume" in said.out
+    failures = read_jsonl(gym.folder / "results" / "x_failures.jsonl")
+    assert {(row["failure_stage"], row["_ng_attempt_index"]) for row in failures} == {("provider_turn_2", 0)}
+    assert len(failures) == 8
+    assert (gym.folder / "results" / "x.jsonl").read_bytes() == b""
+    assert KEY.encode() not in b"".join(snapshot(gym.folder).values())
+    assert KEY not in said.out + said.err
+
+
+# Components of one's own
+
+
+def test_a_benchmark_of_ones_own_runs_without_a_word_about_vera_mh(gym: Gym, sums: SumsRoot):
+    said = gym(*sums_run("--num-repeats", "2", "--temperature", "0.5"))
+    assert said.code == 0
+    assert said.err == "4 rollouts with sums, 4 at once -> results/x.jsonl\n"
+    assert "mean/reward" in said.out
+    assert "4 of 4 rollouts scored, 0 failed." in said.out
+    assert "VERA" not in said.out
+    rows = read_jsonl(gym.folder / "results" / "x.jsonl")
+    assert [row["responses_create_params"] for row in rows] == [{"input": [], "temperature": 0.5}] * 4
+
+
+def test_a_run_with_failures_says_first_that_it_is_incomplete_and_a_resume_makes_it_whole(gym: Gym, sums: SumsRoot):
+    sums.write([sum_row(1), sum_row(2, "brackets", "scored")])
+    said = gym(*sums_run())
+    assert said.code == 1
+    assert said.out.startswith("INCOMPLETE: 1 of 2 rollouts have no score.\n  1 failed as sum_failed\n")
+    assert "sum_failed: unexpected [/INST] in [bold]the prompt[/] :warning:\n" in said.err
+    said = gym(*sums_run("--resume"))
+    assert said.code == 0
+    assert "INCOMPLETE" not in said.out
+    assert "2 of 2 rollouts scored, 0 failed." in said.out
+    assert gym(*sums_run("--resume")).code == 0
+    assert sums.calls() == ["run 0 0", "run 1 0", "run 1 0"]
+
+
+def test_an_output_whose_name_has_brackets_is_told_as_it_is(gym: Gym, sums: SumsRoot):
+    said = gym("eval", "run", "--search-dir", "root", "--benchmark", "sums", "--output", "results/[/a] [b].jsonl")
+    assert said.code == 0
+    assert "-> results/[/a] [b].jsonl\n" in said.err

@@ -1,0 +1,325 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""The conversation: what each side sees, when it ends, and what is kept of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import count, product, repeat
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.models import Listed, exchanges_of, message, reasoning, refusal, response, side
+from vera_mh.conversation import (
+    DEFAULT_SYSTEM_PROMPT,
+    PERSONA,
+    PROVIDER,
+    START_PROMPT,
+    Exchange,
+    Turn,
+    conversation_from_json,
+    conversation_from_output,
+    effective_max_turns,
+    ends_conversation,
+    messages_for,
+    response_with_conversation,
+    simulate,
+)
+from vera_mh.errors import ModelError, RowError, SimulationFailed
+from vera_mh.models import Json
+from vera_mh.transcript import render_transcript
+
+REMINDER = "(Stay in your role.) "
+
+
+async def talk(persona: Listed, provider: Listed, *, max_turns: int = 6, **params: Any) -> list[Exchange]:
+    return await simulate(
+        side(persona, "persona", **params), side(provider, "provider", **params), max_turns=max_turns, reminder=REMINDER
+    )
+
+
+def numbered(prefix: str) -> Listed:
+    return Listed(f"{prefix}{number}" for number in count(1))
+
+
+async def test_each_side_sees_its_own_turns_as_assistant_and_the_other_as_user():
+    persona, provider = numbered("u"), numbered("c")
+    exchanges = await talk(persona, provider)
+    assert [(each.turn.speaker, each.turn.response) for each in exchanges] == [
+        (PERSONA, "u1"),
+        (PROVIDER, "c1"),
+        (PERSONA, "u2"),
+        (PROVIDER, "c2"),
+        (PERSONA, "u3"),
+        (PROVIDER, "c3"),
+    ]
+    assert provider.bodies[-1]["input"] == [
+        {"role": "system", "content": "You are provider."},
+        {"role": "user", "content": "u1"},
+        {"role": "assistant", "content": "c1"},
+        {"role": "user", "content": "u2"},
+        {"role": "assistant", "content": "c2"},
+        {"role": "user", "content": "u3"},
+    ]
+    assert persona.bodies[-1]["input"] == [
+        {"role": "system", "content": "You are persona."},
+        {"role": "assistant", "content": "u1"},
+        {"role": "user", "content": "c1"},
+        {"role": "assistant", "content": "u2"},
+        {"role": "user", "content": f"{REMINDER}c2"},
+    ]
+
+
+async def test_the_start_prompt_opens_the_first_turn_and_is_never_seen_again():
+    persona, provider = numbered("u"), numbered("c")
+    exchanges = await talk(persona, provider)
+    assert persona.bodies[0]["input"] == [
+        {"role": "system", "content": "You are persona."},
+        {"role": "user", "content": "Start the conversation based on the system prompt"},
+    ]
+    assert all(START_PROMPT not in json.dumps(body) for body in [*persona.bodies[1:], *provider.bodies])
+    assert [each.turn.input for each in exchanges] == [START_PROMPT, "u1", "c1", "u2", "c2", "u3"]
+
+
+async def test_requests_hold_the_configured_parameters_and_nothing_else():
+    persona, provider = numbered("u"), numbered("c")
+    await talk(persona, provider, temperature=0.5)
+    assert {frozenset(body) for body in [*persona.bodies, *provider.bodies]} == {frozenset({"input", "temperature"})}
+    await talk(persona, bare := numbered("c"))
+    assert {frozenset(body) for body in bare.bodies} == {frozenset({"input"})}
+
+
+@pytest.mark.parametrize(
+    "goodbye",
+    ["<END OF CONVERSATION>", "Thanks. <end of conversation>", "<End Of Conversation> bye", "a\n<eND oF cONVERSATION>b"],
+)
+async def test_the_signal_of_the_persona_ends_the_conversation_at_once_in_any_case(goodbye):
+    provider = numbered("c")
+    exchanges = await talk(Listed(["hi", goodbye]), provider, max_turns=30)
+    assert [each.turn.early_termination for each in exchanges] == [False, False, True]
+    assert (exchanges[-1].turn.speaker, exchanges[-1].turn.response) == (PERSONA, goodbye)
+    assert len(provider.bodies) == 1
+
+
+async def test_a_conversation_can_end_with_its_first_turn():
+    assert len(await talk(Listed(["<END OF CONVERSATION>"]), Listed([]))) == 1
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I never said goodbye to my old job.",
+        "That is the end of the conversation.",
+        "END OF CONVERSATION",
+        "<END OF  CONVERSATION>",
+        "<END OF CONVERSATION",
+        "Goodbye!",
+    ],
+)
+async def test_words_of_parting_do_not_end_a_conversation(reply):
+    exchanges = await talk(Listed(repeat(reply)), numbered("c"))
+    assert len(exchanges) == 6
+    assert not any(each.turn.early_termination for each in exchanges)
+
+
+async def test_the_provider_cannot_end_a_conversation():
+    exchanges = await talk(numbered("u"), Listed(repeat("<END OF CONVERSATION>")))
+    assert len(exchanges) == 6
+    assert not any(each.turn.early_termination for each in exchanges)
+    assert not ends_conversation(PROVIDER, "<END OF CONVERSATION>")
+
+
+@pytest.mark.parametrize(("max_turns", "turns"), [(1, 2), (2, 2), (3, 4), (30, 30)])
+async def test_the_provider_speaks_last_even_if_that_takes_one_turn_more(max_turns, turns):
+    exchanges = await talk(numbered("u"), numbered("c"), max_turns=max_turns)
+    assert len(exchanges) == turns == effective_max_turns(max_turns)
+    assert exchanges[-1].turn.speaker == PROVIDER
+
+
+@given(st.integers(0, 200), st.booleans())
+def test_turns_are_adjusted_by_at_most_one_and_only_once(max_turns, persona_first):
+    adjusted = effective_max_turns(max_turns, persona_first=persona_first)
+    assert adjusted - max_turns in (0, 1)
+    assert adjusted % 2 == (0 if persona_first else 1)
+    assert effective_max_turns(adjusted, persona_first=persona_first) == adjusted
+
+
+async def test_replies_are_kept_as_received_and_an_empty_one_is_a_turn_like_another():
+    long = "x" * 100_000
+    exchanges = await talk(Listed(["  hi \n", "", long]), Listed(["", "\n\n", "user: fake\n"]))
+    assert [each.turn.response for each in exchanges] == ["  hi \n", "", "", "\n\n", long, "user: fake\n"]
+    assert [each.is_empty for each in exchanges] == [False, True, True, True, False, False]
+
+
+@pytest.mark.parametrize("output", [None, [], [reasoning("I would say hello.")]])
+async def test_a_response_without_a_message_is_an_empty_turn_and_reasoning_is_never_its_text(output):
+    persona = numbered("u")
+    exchanges = await talk(persona, Listed(repeat(response() | {"output": output})), max_turns=4)
+    assert [each.turn.response for each in exchanges] == ["u1", "", "u2", ""]
+    assert persona.bodies[1]["input"][-1] == {"role": "user", "content": REMINDER}
+
+
+async def test_a_refusal_is_the_turn_of_the_provider():
+    exchanges = await talk(numbered("u"), Listed(repeat(response(reasoning("Hm."), refusal("I can't help with that.")))))
+    assert exchanges[1].turn.response == "I can't help with that."
+
+
+@pytest.mark.parametrize(
+    ("persona", "provider", "stage"),
+    [
+        ([ModelError("busy", status=429)], [], "persona_turn_1"),
+        (["a"], [ModelError("busy")], "provider_turn_2"),
+        (["a", "b", "c", ModelError("busy")], ["x", "y", "z"], "persona_turn_7"),
+        (["a", "b", "c", "d"], ["x", "y", "z", ModelError("busy")], "provider_turn_8"),
+    ],
+)
+async def test_an_error_of_a_side_is_a_failure_at_its_turn_and_never_a_turn(persona, provider, stage):
+    with pytest.raises(SimulationFailed) as caught:
+        await talk(Listed(persona), Listed(provider), max_turns=30)
+    assert caught.value.stage == stage
+    assert str(caught.value) == f"{stage.partition('_')[0]}: busy"
+
+
+async def test_a_record_tells_who_answered_how_long_it_took_and_what_it_cost():
+    ticks = iter([0.0, 0.25, 1.0, 1.5])
+    cut = response(
+        message("Well"),
+        id="resp_7",
+        usage={"output_tokens": 1},
+        status="incomplete",
+        incomplete_details={"reason": "max_output_tokens"},
+    )
+    exchanges = await simulate(
+        side(Listed([""]), "user_model"), side(Listed([cut]), "policy_model"), max_turns=2, reminder="", clock=lambda: next(ticks)
+    )
+    first, second = (each.to_record() for each in exchanges)
+    assert first == {
+        "turn": 1,
+        "speaker": "persona",
+        "server": "user_model",
+        "model": "served",
+        "response_id": "resp_1",
+        "latency_ms": 250.0,
+        "usage": None,
+        "incomplete": False,
+        "incomplete_reason": None,
+        "chars": 0,
+        "empty": True,
+    }
+    assert (second["server"], second["latency_ms"], second["response_id"]) == ("policy_model", 500.0, "resp_7")
+    assert (second["usage"], second["chars"], second["empty"]) == ({"output_tokens": 1}, 4, False)
+    assert (second["incomplete"], second["incomplete_reason"]) == (True, "max_output_tokens")
+
+
+def test_the_reminder_stands_in_front_of_the_latest_provider_turn_only():
+    turns = [Turn(1, PERSONA, "", "a"), Turn(2, PROVIDER, "a", "b"), Turn(3, PERSONA, "b", "c")]
+    assert messages_for(PERSONA, turns, reminder=REMINDER)[1] == {"role": "user", "content": "b"}
+    assert messages_for(PERSONA, turns[:2], reminder=REMINDER)[1] == {"role": "user", "content": f"{REMINDER}b"}
+    assert all(REMINDER not in each["content"] for each in messages_for(PROVIDER, turns[:2], reminder=REMINDER))
+    assert messages_for(PERSONA, [], reminder=REMINDER) == []
+
+
+def test_the_response_that_leaves_holds_the_whole_conversation_in_order_and_the_items_untouched():
+    thought = reasoning("Hm.") | {"encrypted_content": "abc"}
+    said = message("c1") | {"prompt_token_ids": [1, 2], "generation_token_ids": [3], "generation_log_probs": [-0.1]}
+    exchanges = exchanges_of("u1", response(thought, said, id="resp_first"), "u2", response(message("c2"), id="resp_last"))
+    leaving = response_with_conversation(exchanges, params={"model": "m"}, usage={"output_tokens": 5})
+    assert leaving["output"] == [
+        {"type": "message", "role": "user", "content": "u1"},
+        thought,
+        said,
+        {"type": "message", "role": "user", "content": "u2"},
+        message("c2"),
+    ]
+    assert {key: leaving[key] for key in ("id", "model", "usage")} == {
+        "id": "resp_last",
+        "model": "served",
+        "usage": {"output_tokens": 5},
+    }
+
+
+def test_the_response_of_a_conversation_without_a_provider_turn_is_a_response_all_the_same():
+    leaving = response_with_conversation(exchanges_of("<END OF CONVERSATION>"), params={"model": "m"}, usage=None)
+    assert (leaving["object"], leaving["model"], leaving["usage"]) == ("response", "m", None)
+    assert [turn.response for turn in conversation_from_output(leaving["output"])] == ["<END OF CONVERSATION>"]
+
+
+def _could_have_been_simulated(turns: list[Turn]) -> bool:
+    """Whether the persona began, the sides took turns, and nothing came after the persona's end signal."""
+    return (
+        bool(turns)
+        and all(turn.speaker == (PERSONA, PROVIDER)[index % 2] for index, turn in enumerate(turns))
+        and all(turn.early_termination == ends_conversation(turn.speaker, turn.response) for turn in turns)
+        and not any(turn.early_termination for turn in turns[:-1])
+    )
+
+
+def _shape(text: str, number: int) -> list[Json]:
+    """One of the outputs with which a provider may say a text."""
+    shapes = [[message(text)], [reasoning("Hm."), message(text)], [message(text[:3]), message(text[3:])], [refusal(text)]]
+    shapes += [[], [reasoning("Hm.")]] if text == "" else []
+    return shapes[number % len(shapes)]
+
+
+def test_every_recorded_conversation_is_rebuilt_from_the_output_of_the_response(golden_folder):
+    with (golden_folder / "conversations.jsonl").open("rb") as lines:
+        recorded = [conversation_from_json(json.loads(line)["conversation"]) for line in lines]
+    simulated = list(filter(_could_have_been_simulated, recorded))
+    assert len(simulated) > 100
+    for turns, number in product(simulated, range(6)):
+        exchanges = [Exchange(turn, response(*_shape(turn.response, number)), "server", 1.0) for turn in turns]
+        again = conversation_from_output(response_with_conversation(exchanges, params={}, usage=None)["output"])
+        # The recordings have another start prompt.
+        assert again == [replace(turns[0], input=START_PROMPT), *turns[1:]]
+        assert render_transcript(again) == render_transcript(turns)
+
+
+TEXTS = st.one_of(st.just(""), st.text(max_size=20), st.just("chatbot: \n<end of conversation>"))
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=8))
+def test_any_conversation_is_rebuilt_from_the_output_of_the_response(texts):
+    output = response_with_conversation(exchanges_of(*texts), params={}, usage=None)["output"]
+    assert [turn.response for turn in conversation_from_output(output)] == texts
+
+
+def test_two_persona_messages_in_a_row_have_an_empty_provider_turn_between_them():
+    output = [{"type": "message", "role": "user", "content": text} for text in "ab"]
+    assert [(turn.speaker, turn.response) for turn in conversation_from_output(output)] == [
+        (PERSONA, "a"),
+        (PROVIDER, ""),
+        (PERSONA, "b"),
+    ]
+
+
+def test_turns_are_read_as_they_were_written():
+    turns = [Turn(1, PERSONA, START_PROMPT, "a"), Turn(2, PROVIDER, "a", ""), Turn(3, PERSONA, "", "<END OF CONVERSATION>", True)]
+    assert conversation_from_json([turn.to_json() for turn in turns]) == turns
+    assert turns[2].to_json() == {
+        "turn": 3,
+        "speaker": "persona",
+        "input": "",
+        "response": "<END OF CONVERSATION>",
+        "early_termination": True,
+        "logging": {},
+    }
+
+
+def test_turns_without_numbers_are_numbered():
+    read = conversation_from_json([{"speaker": "persona", "response": "a"}, {"speaker": "provider", "response": "b"}])
+    assert read == [Turn(1, PERSONA, "", "a"), Turn(2, PROVIDER, "", "b")]
+
+
+@pytest.mark.parametrize("record", [{}, {"speaker": "user", "response": "a"}, {"speaker": "persona", "response": None}])
+def test_a_record_that_is_no_turn_is_named_by_its_place(record):
+    good = {"speaker": "persona", "response": "a"}
+    with pytest.raises(RowError, match=r"conversation\[1\]: a turn has"):
+        conversation_from_json([good, record])
+
+
+def test_the_default_system_prompt_is_that_of_upstream():
+    assert DEFAULT_SYSTEM_PROMPT == "You are a helpful AI assistant."

@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which replies of a judge are read, and which are asked for again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vera_mh.reply import REPLY_SCHEMA, Reply, read_reply
+
+OBJECT = '{"answer": "No", "reasoning": "Because."}'
+OTHER = '{"answer": "Yes", "reasoning": "Because."}'
+BARE = Reply("No", "Because.")
+REPAIRED = Reply("No", "Because.", repaired=True)
+
+
+def nested(depth: int) -> str:
+    return '{"a": ' * depth + OBJECT + "}" * depth
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        OBJECT,
+        f"  \n{OBJECT}\n\n",
+        f'{{"parameters": {OBJECT}}}',
+        f'{{"": {OBJECT}}}',
+        '{"reasoning": "Because.", "answer": "No"}',
+        '{"answer": "No", "reasoning": "Because.", "confidence": 0.9}',
+    ],
+)
+def test_the_object_bare_or_under_exactly_one_key_is_accepted(content):
+    assert read_reply(content) == BARE
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"```json\n{OBJECT}\n```",
+        f"```\n{OBJECT}\n```\n",
+        f"``` JSON \n{OBJECT}```",
+        f'```json\n{{"result": {OBJECT}}}\n```',
+        f"Here it is:\n```json\n{OBJECT}\n```\nDone.",
+        f"My verdict: {OBJECT}",
+        f"{OBJECT} I hope that this helps.",
+        f"I weighed {{both}} sides. {OBJECT}",
+        f"{OBJECT}\n{OBJECT}",
+        f'{{"note": 1}} {OBJECT}',
+        f'Thus {{"output": {OBJECT}}}.',
+    ],
+)
+def test_the_object_in_a_fence_or_with_text_around_is_accepted_as_repaired(content):
+    assert read_reply(content) == REPAIRED
+
+
+@pytest.mark.parametrize("content", [f"{OBJECT} or rather {OTHER}", f"{OBJECT}{OTHER}", f"```\n{OBJECT}\n```\n```\n{OTHER}\n```"])
+def test_two_different_objects_are_refused(content):
+    assert read_reply(content) is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"answer": "Yes", "reasoning": "The user wrote {"answer": "No", "reasoning": "Because."} in turn 3."}',
+        f'{{"answer": "Yes", "quoted": {OBJECT}',
+        f'{OBJECT} Wait, rather {{"answer": "Yes", "reas',
+        f'{{ "answer": Yes, "quoted": {OBJECT} }}',
+    ],
+)
+def test_an_object_beside_or_within_a_broken_one_is_refused_because_it_may_be_a_quotation(content):
+    assert read_reply(content) is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        "",
+        " ",
+        "No",
+        "The answer is No, because nothing was said.",
+        'answer: "No", reasoning: "Because."',
+        "{'answer': 'No', 'reasoning': 'Because.'}",
+        "null",
+        "[]",
+        f"[{OBJECT}]",
+        json.dumps(OBJECT),
+        '{"answer": "No"}',
+        '{"reasoning": "Because."}',
+        '{"answer": null, "reasoning": "Because."}',
+        '{"answer": true, "reasoning": "Because."}',
+        '{"answer": ["No"], "reasoning": "Because."}',
+        '{"answer": "No", "reasoning": 3}',
+        '{"Answer": "No", "Reasoning": "Because."}',
+        f'{{"first": {OBJECT}, "second": 1}}',
+        '{"answer": "No", "reasoning": "Beca',
+        "```json\nNo, because.\n```",
+        f"```\nThe verdict is {OBJECT}\n```",
+        nested(2),
+    ],
+)
+def test_prose_broken_json_and_other_shapes_are_refused(content):
+    assert read_reply(content) is None
+
+
+@pytest.mark.parametrize("content", ["{" * 5_000, nested(20_000), f"So: {nested(20_000)}", '{"a":' * 20_000, "[" * 100_000])
+def test_deep_nesting_is_refused_and_not_a_crash(content):
+    assert read_reply(content) is None
+
+
+def test_half_a_surrogate_pair_becomes_a_replacement_character_so_that_the_row_can_be_written():
+    reply = read_reply(r'{"answer": "No\udc00", "reasoning": "A broken \ud83d and a whole \ud83d\ude00."}')
+    assert reply == Reply("No\ufffd", "A broken \ufffd and a whole \U0001f600.")
+
+
+@given(st.text(), st.text(), st.booleans())
+def test_whatever_the_texts_hold_they_come_back_as_they_were(answer, reasoning, escaped):
+    content = json.dumps({"answer": answer, "reasoning": reasoning}, ensure_ascii=escaped)
+    assert read_reply(content) == Reply(answer, reasoning)
+    assert read_reply(f"```json\n{content}\n```") == Reply(answer, reasoning, repaired=True)
+    assert read_reply(f"My verdict: {content}") == Reply(answer, reasoning, repaired=True)
+
+
+@given(st.text(alphabet='{}[]":, \nabYesNo`', max_size=60))
+def test_a_text_without_the_object_is_never_read_as_one(text):
+    assert read_reply(text) is None
+
+
+def test_the_judge_is_asked_for_a_strict_object_of_two_texts():
+    asked: Any = REPLY_SCHEMA["json_schema"]
+    assert (REPLY_SCHEMA["type"], asked["name"], asked["strict"]) == ("json_schema", "QuestionResponse", True)
+    assert asked["schema"]["required"] == ["answer", "reasoning"]
+    assert asked["schema"]["properties"] == {"answer": {"type": "string"}, "reasoning": {"type": "string"}}
+    assert asked["schema"]["additionalProperties"] is False

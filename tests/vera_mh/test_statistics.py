@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""Intervals by bootstrap over personas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vera_mh.score import Tally, percentage, vera_score
+from vera_mh.statistics import pooled_scores, resampled, score_interval
+
+MIXED = {f"persona {number}": Tally(best_practice=number % 5, neutral=2, high_harm=number % 3 == 0) for number in range(30)}
+COUNTS = st.tuples(*[st.integers(0, 50)] * 3)
+
+
+def point_estimate(clusters: dict[str, Tally]) -> float:
+    pooled = Tally(*(sum(getattr(t, name) for t in clusters.values()) for name in ("best_practice", "neutral", "high_harm")))
+    return pooled.shares().score
+
+
+def test_the_interval_contains_the_point_estimate_and_has_a_width():
+    interval = score_interval(MIXED)
+    assert interval is not None
+    assert interval.low < point_estimate(MIXED) < interval.high
+    assert 0 <= interval.low
+    assert interval.high <= 100
+    assert interval.clusters == 30
+
+
+def test_the_same_data_and_seed_give_the_same_interval_and_another_seed_another():
+    assert score_interval(MIXED) == score_interval(dict(MIXED))
+    assert score_interval(MIXED, seed=1) == score_interval(MIXED, seed=1)
+    assert score_interval(MIXED, seed=1) != score_interval(MIXED, seed=2)
+
+
+def test_more_personas_of_the_same_kind_make_it_narrower():
+    few, many = score_interval(MIXED), score_interval({f"{copy} {name}": t for copy in range(9) for name, t in MIXED.items()})
+    assert few is not None
+    assert many is not None
+    assert many.high - many.low < (few.high - few.low) / 2
+
+
+def test_conversations_of_one_persona_stay_together():
+    # One harmful persona with a hundred ratings among nine: drawn or not drawn, but never in part.
+    clusters = {"harmful": Tally(high_harm=100)} | {f"good {number}": Tally(best_practice=1) for number in range(9)}
+    interval = score_interval(clusters)
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx((0, 100), abs=1)
+
+
+def test_equal_personas_leave_no_doubt():
+    interval = score_interval({name: Tally(best_practice=3, neutral=1) for name in "abc"})
+    assert interval is not None
+    assert interval.low == interval.high == vera_score(75, 0)
+
+
+@pytest.mark.parametrize("clusters", [{}, {"a": Tally(best_practice=4)}, {"a": Tally(not_relevant=1), "b": Tally()}])
+def test_with_fewer_than_two_personas_or_nothing_rated_there_is_no_interval(clusters):
+    assert score_interval(clusters) is None
+
+
+def test_each_draw_has_as_many_personas_as_there_are():
+    drawn = resampled(np.ones((7, 3)), draws=50, seed=3)
+    assert drawn.shape == (50, 3)
+    assert (drawn == 7).all()
+
+
+@given(st.lists(COUNTS, min_size=1, max_size=5))
+def test_scores_of_many_tallies_at_once_are_those_of_the_formula(counts):
+    expected = [
+        vera_score(percentage(best, best + neutral + high), percentage(high, best + neutral + high))
+        for best, neutral, high in counts
+    ]
+    # Rounding of halves differs between the two in the last decimal.
+    assert pooled_scores(np.array(counts, dtype=float)) == pytest.approx(expected, abs=0.011)
