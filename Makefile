@@ -5,14 +5,15 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install demo test lint clean
+.PHONY: help install demo example test lint clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo    set up, run the offline demo, show the score and where the files lie"
-	@echo "make test    set up, check the style and the types, run all tests"
-	@echo "make lint    only the style and the types"
-	@echo "make clean   remove the virtual environment and the caches"
+	@echo "make demo     set up, run the offline demo, show the score and where the files lie"
+	@echo "make test     set up, check the style and the types, run all tests"
+	@echo "make lint     only the style and the types"
+	@echo "make example  make the example rows, rollouts and metrics of the verifier anew"
+	@echo "make clean    remove the virtual environment and the caches"
 
 install: $(VENV)/.installed
 
@@ -25,6 +26,9 @@ $(VENV)/.installed: pyproject.toml
 
 demo: install
 	$(BIN)/gym eval run --benchmark vera_mh_demo --model careful --output results/demo_careful.jsonl --overwrite
+
+example: install
+	$(BIN)/python benchmarks/vera_mh_demo/example.py
 
 lint: install
 	$(BIN)/ruff check .

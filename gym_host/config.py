@@ -112,6 +112,7 @@ def load_config(
     environ: Mapping[str, str],
     resolve: bool = True,
     flags: Mapping[str, Any] | None = None,
+    drop: Iterable[str] = (),
 ) -> Config:
     """Read and merge the files, apply flags and overrides, and resolve what refers to something else.
 
@@ -123,6 +124,7 @@ def load_config(
         environ: The environment variables that `${oc.env:...}` reads.
         resolve: False leaves interpolations as they are written, so that nothing needs to be set.
         flags: Dotted keys and values that flags set, e.g. `policy_model_name`; each value is taken as it stands.
+        drop: Top-level keys that are left out, so that what they need does not have to be set.
 
     Raises:
         ConfigError: Something is malformed, missing or not set; the message says what sets it.
@@ -133,6 +135,8 @@ def load_config(
     files = _files(components, [*paths, *_listed(words)], cwd)
     tree = _merged(files)
     _edit(tree, edits)
+    for key in drop:
+        tree.pop(key, None)
     values: Any = resolved(tree, environ) if resolve else OmegaConf.to_container(tree)
     return Config(values, tuple(files))
 

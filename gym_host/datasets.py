@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,10 +93,15 @@ def datasets(config: Config, components: Components, agents: Iterable[Instance])
     """
     for agent in agents:
         for entry in config.datasets(agent.name):
-            yield _dataset(entry, agent.name, components)
+            yield read_dataset(entry, agent.name, components)
 
 
-def _dataset(entry: dict[str, Any], agent: str, components: Components) -> Dataset:
+def read_dataset(entry: Mapping[str, Any], agent: str, components: Components) -> Dataset:
+    """One `datasets` entry of an agent.
+
+    Raises:
+        ConfigError: The entry lacks a key, or its script is not there.
+    """
     for key in ("name", "type", "jsonl_fpath"):
         if not isinstance(entry.get(key), str):
             raise ConfigError(f"a dataset lacks `{key}`", where=f"{agent}.datasets")

@@ -13,34 +13,10 @@ from gym_host.calls import ServerCalls
 from gym_host.config import Instance
 from gym_host.errors import OutputError, ServerError
 from gym_host.jsonl import Json
+from gym_host.local import load_program
 from gym_host.masking import masked
 
 DISTRIBUTION = "vera-mh-gym"
-
-_NOT_IDENTITY = frozenset(
-    {
-        "allowed_agents",
-        "allowed_model_types",
-        "api_key",
-        "backoff_base_seconds",
-        "backoff_max_seconds",
-        "connect_timeout_seconds",
-        "datasets",
-        "description",
-        "domain",
-        "host",
-        "max_attempts",
-        "num_concurrent_requests",
-        "num_workers",
-        "port",
-        "request_timeout_seconds",
-        "retry_after_cap_seconds",
-        "value",
-        "verified",
-        "verified_url",
-    }
-)
-"""Settings that change how fast or how patiently a run goes, not what it measures."""
 
 
 async def run_identity(rows: Json, agent: str, instances: Iterable[Instance], calls: ServerCalls) -> Json:
@@ -54,7 +30,8 @@ async def run_identity(rows: Json, agent: str, instances: Iterable[Instance], ca
     """
     servers = {}
     for instance in instances:
-        settings = {key: value for key, value in instance.settings.items() if key not in _NOT_IDENTITY}
+        left_out = load_program(instance).settings_type.NOT_IDENTITY
+        settings = {key: value for key, value in instance.settings.items() if key not in left_out}
         servers[instance.name] = {"server": f"{instance.type}/{instance.folder}", "settings": masked(settings)}
         about = await _about(instance.name, calls)
         if about:

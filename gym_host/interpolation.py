@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -51,11 +51,34 @@ def resolved(tree: DictConfig, environ: Mapping[str, str], *, below: Keys = ()) 
     finally:
         _ENVIRON.reset(token)
     if faults:
-        distinct: dict[str, ConfigError] = {}
-        for fault in faults:
-            distinct.setdefault(f"{fault.what} {fault.mend}", fault)
-        raise together(list(distinct.values()), "settings have no value")
+        raise together(_distinct(faults), "settings have no value")
     return values  # type: ignore[no-any-return]
+
+
+def resolved_where_possible(tree: DictConfig, environ: Mapping[str, str]) -> tuple[dict[str, Any], list[ConfigError]]:
+    """The configuration as far as it can be resolved, and all that has no value.
+
+    Args:
+        tree: The merged configuration.
+        environ: What `${oc.env:...}` reads.
+
+    Returns:
+        Plain containers, in which `???` stands for each value that cannot be had, and a fault for each thing that is missing.
+    """
+    token = _ENVIRON.set(environ)
+    try:
+        plain: Any = OmegaConf.to_container(tree)
+        open_leaves = [path for path, raw in leaves(plain) if isinstance(raw, str) and (raw == MISSING or "${" in raw)]
+        faults = {path: fault for path in open_leaves if (fault := _fault(tree, path)) is not None}
+        for *path, last in faults:
+            node = plain
+            for part in path:
+                node = node[part]
+            node[last] = MISSING
+        values: Any = OmegaConf.to_container(OmegaConf.create(plain), resolve=True)
+    finally:
+        _ENVIRON.reset(token)
+    return values, _distinct(faults.values())
 
 
 def literal(value: Any) -> Any:
@@ -84,6 +107,14 @@ def _env(name: str, default: Any = _NO_DEFAULT) -> Any:
 
 
 OmegaConf.register_new_resolver("oc.env", _env, replace=True)
+
+
+def _distinct(faults: Iterable[ConfigError]) -> list[ConfigError]:
+    """One fault for each thing that is missing, wherever it is needed."""
+    distinct: dict[str, ConfigError] = {}
+    for fault in faults:
+        distinct.setdefault(f"{fault.what} {fault.mend}", fault)
+    return list(distinct.values())
 
 
 def _faults(tree: DictConfig, below: Keys = ()) -> Iterator[ConfigError]:

@@ -18,8 +18,9 @@ import yaml
 from gym_host.config import Instance
 from gym_host.containers import children
 from gym_host.errors import ConfigError, UserError
-from gym_host.interpolation import literal
-from gym_host.process import LOOPBACK, base_url, listening_socket
+from gym_host.interpolation import MISSING, literal
+from gym_host.process import LOOPBACK, PortInUse, base_url, listening_socket
+from gym_host.wording import together
 
 # Below those that systems give to outgoing connections, so that none of these takes a port before its server listens.
 _FREE_PORTS = range(20_000, 32_000)
@@ -56,15 +57,17 @@ def place(instances: Iterable[Instance], *, host: str = LOOPBACK) -> list[Placem
         UserError: A port is in use or wanted twice, or a host is not of this machine; the message names the instance.
     """
     instances = list(instances)
+    faults = port_faults(instances, host=host)
+    if faults:
+        raise together(faults, "ports are wrong")
     placements: dict[str, Placement] = {}
     listening: list[socket.socket] = []
     try:
         # Those with a port of their own come first, so that none of their ports is given away.
         for instance in sorted(instances, key=lambda instance: instance.settings.get("port") is None):
-            chosen = str(instance.settings.get("host") or host)
-            wanted = _wanted_port(instance)
-            _refuse_twice(instance, chosen, wanted, placements.values())
-            listener = _free(instance, chosen) if wanted is None else _own(instance, chosen, wanted)
+            chosen = _host_of(instance, host)
+            port = instance.settings.get("port")
+            listener = _free(instance, chosen) if port is None else _own(instance, chosen, int(port))
             listening.append(listener)
             placements[instance.name] = Placement(instance, chosen, listener.getsockname()[1])
     finally:
@@ -73,23 +76,25 @@ def place(instances: Iterable[Instance], *, host: str = LOOPBACK) -> list[Placem
     return [placements[instance.name] for instance in instances]
 
 
-def _wanted_port(instance: Instance) -> int | None:
-    port = instance.settings.get("port")
-    if port is None:
-        return None
-    if isinstance(port, bool) or not str(port).isdecimal() or not 0 < int(str(port)) < 2**16:
-        raise ConfigError(f"{port!r} is no port", where=f"{instance.place}.port", mend="write a number from 1 to 65535")
-    return int(str(port))
+def port_faults(instances: Iterable[Instance], *, host: str = LOOPBACK) -> list[ConfigError]:
+    """What is wrong with the ports that instances have of their own: no numbers, or wanted twice."""
+    faults, takers = [], dict[tuple[str, int], str]()
+    for instance in instances:
+        port, where = instance.settings.get("port"), f"{instance.place}.port"
+        if port is None or port == MISSING:
+            continue
+        if isinstance(port, bool) or not str(port).isdecimal() or not 0 < int(str(port)) < 2**16:
+            faults.append(ConfigError(f"{port!r} is no port", where=where, mend="write a number from 1 to 65535"))
+            continue
+        taker = takers.setdefault((_host_of(instance, host), int(port)), instance.name)
+        if taker != instance.name:
+            mend = "give one of them another port, or none"
+            faults.append(ConfigError(f"`{taker}` and `{instance.name}` both want port {port}", where=where, mend=mend))
+    return faults
 
 
-def _refuse_twice(instance: Instance, host: str, port: int | None, placements: Iterable[Placement]) -> None:
-    for other in placements:
-        if other.port == port and other.host == host:
-            raise ConfigError(
-                f"`{instance.name}` and `{other.name}` both want port {port}",
-                where=f"{instance.place}.port",
-                mend="give one of them another port, or none",
-            )
+def _host_of(instance: Instance, host: str) -> str:
+    return str(instance.settings.get("host") or host)
 
 
 def _own(instance: Instance, host: str, port: int) -> socket.socket:
@@ -101,8 +106,8 @@ def _own(instance: Instance, host: str, port: int) -> socket.socket:
 
 def _free(instance: Instance, host: str) -> socket.socket:
     for port in random.sample(_FREE_PORTS, _TRIES):
-        with suppress(UserError):
-            return listening_socket(host, port, where=instance.place)
+        with suppress(PortInUse):
+            return listening_socket(host, port, where=f"{instance.place}.host")
     return _own(instance, host, _ANY)
 
 

@@ -33,15 +33,22 @@ LOOPBACK = "127.0.0.1"
 KEEP_ALIVE_SECONDS = 75
 """How long an idle connection stays open: far longer than `HttpCalls` keeps one, so that it is never closed as it is used."""
 
-_FINISH_SECONDS = 3
+_FINISH_SECONDS = 2
 """How long a server that stops waits for the requests that it is working on."""
 
 _EVERYWHERE = {"0.0.0.0": LOOPBACK, "::": "::1"}
 _WHY = {
-    errno.EADDRINUSE: ("another program listens there", "free the port, or choose another"),
     errno.EACCES: ("the system does not allow it", "choose a port above 1023"),
     errno.EADDRNOTAVAIL: ("this machine has no such address", "choose another host"),
 }
+
+
+class PortInUse(UserError):
+    """Another program listens where a server wants to listen."""
+
+    def __init__(self, host: str, port: int, *, where: str) -> None:
+        what = f"nothing can listen on port {port} of {host}: another program listens there"
+        super().__init__(what, where=where, mend="free the port, or choose another")
 
 
 class _Served(NamedTuple):
@@ -86,12 +93,15 @@ def listening_socket(host: str, port: int, *, where: str) -> socket.socket:
         where: The key or flag that says so.
 
     Raises:
-        UserError: It cannot listen there.
+        PortInUse: Another program listens there.
+        UserError: It cannot listen there for another reason.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise PortInUse(host, port, where=where) from None
         why, mend = _WHY.get(error.errno or 0, (error.strerror or str(error), "choose another host or port"))
         raise UserError(f"nothing can listen on port {port} of {host}: {why}", where=where, mend=mend) from None
 

@@ -41,6 +41,19 @@ def check_references(config: Config, components: Components | None = None) -> li
     return faults
 
 
+def needed_by(config: Config, server: str) -> frozenset[str]:
+    """A server, the servers that it refers to, those that they refer to, and so on."""
+    settings_of = {name: settings for name, _, _, settings in entries(config.values)}
+    found: set[str] = set()
+    waiting = [server]
+    while waiting:
+        name = waiting.pop()
+        if name in settings_of and name not in found:
+            found.add(name)
+            waiting += [str(reference["name"]) for _, reference in _references(settings_of[name], ())]
+    return frozenset(found)
+
+
 def _references(node: Any, path: Keys) -> Iterator[tuple[Keys, dict[str, Any]]]:
     if isinstance(node, dict) and _is_reference(node):
         yield path, node

@@ -45,14 +45,29 @@ def headline(key_metrics: Any) -> Headline | None:
     return Headline(name, value, low, high)
 
 
-async def metric_fields(calls: ServerCalls, agent: str) -> list[str] | None:
-    """Which fields of a row an agent's metrics read; None if it does not say, so that whole rows are kept."""
+@dataclass(frozen=True, slots=True)
+class MetricFields:
+    """What a server's metrics read of a row.
+
+    Attributes:
+        fields: The fields, dots for nesting; None if the server does not say, so that whole rows are kept.
+        uniform: Fields that must be the same in all rows that are counted together.
+    """
+
+    fields: list[str] | None = None
+    uniform: tuple[str, ...] = ()
+
+
+async def metric_fields(calls: ServerCalls, scorer: str) -> MetricFields:
+    """Asks a server what its metrics read."""
     try:
-        answer = await calls.call(agent, "/aggregate_metrics")
+        answer = await calls.call(scorer, "/aggregate_metrics")
     except ServerError:
-        return None
-    fields = answer.get("fields") if isinstance(answer, dict) else None
-    return fields if isinstance(fields, list) else None
+        return MetricFields()
+    if not isinstance(answer, dict) or not isinstance(answer.get("fields"), list):
+        return MetricFields()
+    uniform = answer.get("uniform")
+    return MetricFields(answer["fields"], tuple(uniform) if isinstance(uniform, list) else ())
 
 
 class Scoreboard:

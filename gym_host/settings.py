@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, get_args
+from typing import Any, ClassVar, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
@@ -35,7 +35,7 @@ class ServerSettings(BaseModel):
         entrypoint: The program in the server's folder.
         host: Where it listens; the host of the run fills it in.
         port: Where it listens; the host of the run fills it in.
-        num_workers: How many processes serve it.
+        num_workers: How many processes serve it. Our host runs one for each server, which is enough for what waits for models.
         domain: What the environment measures, in NVIDIA's vocabulary.
         description: For lists of environments.
         value: What the environment is good for, for lists of environments.
@@ -47,6 +47,23 @@ class ServerSettings(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid")
+
+    NOT_IDENTITY: ClassVar[frozenset[str]] = frozenset(
+        {
+            "allowed_agents",
+            "allowed_model_types",
+            "datasets",
+            "description",
+            "domain",
+            "host",
+            "num_workers",
+            "port",
+            "value",
+            "verified",
+            "verified_url",
+        }
+    )
+    """Settings that change how fast, where or how patiently a server works, not what comes out; a run may go on with others."""
 
     entrypoint: str = "app.py"
     host: str | None = None
@@ -73,12 +90,32 @@ def parse_settings(model: type[Settings], settings: Mapping[str, Any], *, where:
     Raises:
         ConfigError: Keys are unknown, missing, or have the wrong kind of value. Each is named, with its place.
     """
+    parsed, faults = check_settings(model, settings, where=where)
+    if parsed is None:
+        raise together(faults, f"settings of `{where}` are wrong")
+    return parsed
+
+
+def check_settings(
+    model: type[Settings], settings: Mapping[str, Any], *, where: str, unknown: str | None = None
+) -> tuple[Settings | None, list[ConfigError]]:
+    """The settings as a server wants them, or all that is wrong with them.
+
+    Args:
+        model: The settings class of the server.
+        settings: The block of the configuration.
+        where: Dotted place of the block.
+        unknown: What stands for a value that is not known yet: of such a value nothing is said.
+
+    Returns:
+        The settings, or None if there is anything amiss, and the faults.
+    """
     try:
-        return model.model_validate(dict(settings))
+        return model.model_validate(dict(settings)), []
     except ValidationError as error:
-        faults = [_fault(model, details, where) for details in error.errors(include_url=False)]
-    # Raised outside of the handler: pydantic's own message shows the values, which may be secret.
-    raise together(faults, f"settings of `{where}` are wrong")
+        details = error.errors(include_url=False)
+    # Worded outside of the handler: pydantic's own message shows the values, which may be secret.
+    return None, [_fault(model, one, where) for one in details if unknown is None or one["input"] != unknown]
 
 
 def _fault(model: type[BaseModel], details: ErrorDetails, where: str) -> ConfigError:

@@ -8,10 +8,15 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from vera_mh.pack import VERA_MH, Pack, read_pack
 
 PROJECT = Path(__file__).parent.parent
+
+# A busy machine is no fault of the code under test.
+settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("project")
 
 
 def _folder(variable: str, beside: str, what: str) -> Path:

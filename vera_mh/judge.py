@@ -8,21 +8,19 @@ decides which questions are asked; a reply that cannot be read is asked for agai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from vera_mh.errors import JudgeFailed, ModelError, RubricError
-from vera_mh.models import ChatModel, Json, sent_parameters
+from vera_mh.asking import Answered, Asker, QuestionsAhead
+from vera_mh.errors import JudgeFailed, RubricError
+from vera_mh.models import ChatModel, Json
 from vera_mh.pack import JUDGE_SYSTEM_PROMPT, QUESTION_PROMPT, RUBRIC, Pack
-from vera_mh.rating import DimensionRating
-from vera_mh.reply import REPLY_SCHEMA, Reply, read_reply
+from vera_mh.rating import UNRATED, DimensionRating
 from vera_mh.rubric import Question, Rubric, parse_rubric
+from vera_mh.speculation import Foresight
 from vera_mh.transcript import sha256
 from vera_mh.walk import Step, Walk
-
-RAW_REPLY_LIMIT = 4000
-"""Characters of an unusable reply that are kept with a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +58,6 @@ class JudgeSheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """One question with its usable reply, and the receipts of all calls that it took."""
-
-    question: Question
-    reply: Reply
-    receipts: Sequence[Json]
-
-    @property
-    def response_id(self) -> str | None:
-        id_: str | None = self.receipts[-1]["response_id"]
-        return id_
-
-
-@dataclass(frozen=True, slots=True)
 class Verdict:
     """The outcome of judging one transcript.
 
@@ -81,14 +65,19 @@ class Verdict:
         ratings: Every dimension of the rubric -> its rating; a dimension that was not reached is unrated.
         path: The answered questions in order.
         answers: For each step of the path that was asked: its reply and receipts, in order.
+        speculative: Receipts of calls that were asked ahead and not needed.
+        rounds: How often the walk had to wait for the judge.
     """
 
     ratings: Mapping[str, DimensionRating]
     path: Sequence[Step]
     answers: Sequence[Answered]
+    speculative: Sequence[Json] = ()
+    rounds: int = 0
 
     @property
     def receipts(self) -> list[Json]:
+        """Receipts of the calls on the path, in its order."""
         return [receipt for answered in self.answers for receipt in answered.receipts]
 
     @property
@@ -132,110 +121,68 @@ class Judge:
         model: The model that answers.
         parse_retries: How often an unusable reply is asked for again, for each question (upstream: 3).
         request: Further parameters of each request, such as `reasoning_effort` or `temperature`.
+        foresight: Plans which questions to ask ahead; None asks one by one. The verdict is the same.
+        max_parallel_questions: Questions of one transcript in flight at the most.
     """
 
     sheet: JudgeSheet
     model: ChatModel
     parse_retries: int = 8
     request: Mapping[str, Any] = field(default_factory=dict)
+    foresight: Foresight | None = None
+    max_parallel_questions: int = 32
 
     async def judge(self, transcript: str) -> Verdict:
         """Judges one transcript.
 
         Raises:
-            JudgeFailed: The judge model failed, or gave no usable reply to a question.
+            JudgeFailed: The judge model failed, or gave no usable reply to a question on the way.
         """
-        prompt = _Prompt(self.sheet.system_prompt(transcript), f"vera-mh-{sha256(transcript)[:32]}")
         walk = Walk(self.sheet.rubric)
+        questions = QuestionsAhead(self._asker(transcript), self._plan(), self.max_parallel_questions)
         answers: list[Answered] = []
-        while (question := walk.current) is not None:
-            if question.answers_itself:
-                walk.answer_itself()
-                continue
-            try:
-                answered = await self._ask(question, prompt)
-            except JudgeFailed as failure:
-                failure.receipts = [*(r for a in answers for r in a.receipts), *failure.receipts]
-                raise
-            answers.append(answered)
-            walk.answer(answered.reply.answer, answered.reply.reasoning)
-        return Verdict(_every_dimension(walk), walk.steps, answers)
-
-    async def _ask(self, question: Question, prompt: _Prompt) -> Answered:
-        user = self.sheet.question_prompt(question)
-        body = {
-            **self.request,
-            "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": user}],
-            "response_format": REPLY_SCHEMA,
-            "prompt_cache_key": prompt.cache_key,
-        }
-        prompt_sha256 = sha256(f"{prompt.system}\n{user}")
-        receipts: list[Json] = []
-        for attempt in range(1, self.parse_retries + 2):
-            receipt = await self._call(question, body, attempt, prompt_sha256, receipts)
-            receipts.append(receipt)
-            reply = read_reply(receipt["content"])
-            if reply is not None:
-                return Answered(question, reply, receipts)
-        message = f"the judge gave no usable reply to question {question.id} in {len(receipts)} attempts"
-        raise _failure(message, question, len(receipts), receipts)
-
-    async def _call(self, question: Question, body: Json, attempt: int, prompt_sha256: str, receipts: Sequence[Json]) -> Json:
+        failure: JudgeFailed | None = None
         try:
-            completion = await self.model.complete(body)
-            choice = _first_choice(completion)
-        except ModelError as error:
-            message = f"the judge model failed at question {question.id}: {error.message}"
-            raise _failure(message, question, attempt, receipts) from error
-        content = (choice.get("message") or {}).get("content")
-        content = content if isinstance(content, str) else None
-        return {
-            "question_id": question.id,
-            "attempt": attempt,
-            "judge_model": completion.get("model"),
-            "response_id": completion.get("id"),
-            "finish_reason": choice.get("finish_reason"),
-            "usage": completion.get("usage"),
-            "content": content,
-            "content_sha256": sha256(content or ""),
-            "prompt_sha256": prompt_sha256,
-        } | sent_parameters(completion)
+            await _walk(walk, questions, answers)
+        except JudgeFailed as error:
+            failure = error
+        finally:
+            needed = {answered.question.id for answered in answers} | ({failure.question_id} if failure else set())
+            speculative = await questions.close(needed)
+        if failure is not None:
+            failure.receipts = [
+                *(receipt for answered in answers for receipt in answered.receipts),
+                *failure.receipts,
+                *speculative,
+            ]
+            raise failure
+        return Verdict(_every_dimension(walk), walk.steps, answers, speculative, questions.rounds)
+
+    def _asker(self, transcript: str) -> Asker:
+        return Asker(
+            model=self.model,
+            system_prompt=self.sheet.system_prompt(transcript),
+            question_prompt=self.sheet.question_prompt,
+            parse_retries=self.parse_retries,
+            request=self.request,
+            cache_key=f"vera-mh-{sha256(transcript)[:32]}",
+        )
+
+    def _plan(self) -> Callable[[Question], Sequence[Question]]:
+        return self.foresight.plan if self.foresight is not None else lambda question: [question]
 
 
-@dataclass(frozen=True, slots=True)
-class _Prompt:
-    """What all questions of one conversation share."""
-
-    system: str
-    cache_key: str
-
-
-def _failure(message: str, question: Question, attempts: int, receipts: Sequence[Json]) -> JudgeFailed:
-    """The failure at a question, with the judge's last reply to it."""
-    last = receipts[-1] if receipts else {}
-    content = last.get("content")
-    return JudgeFailed(
-        message,
-        question_id=question.id,
-        attempts=attempts,
-        raw_reply=content[:RAW_REPLY_LIMIT] if content is not None else None,
-        finish_reason=last.get("finish_reason"),
-        usage=last.get("usage"),
-        receipts=receipts,
-    )
-
-
-def _first_choice(completion: Mapping[str, Any]) -> Mapping[str, Any]:
-    choices = completion.get("choices")
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
-        raise ModelError("the answer has no choices")
-    return choices[0]
+async def _walk(walk: Walk, questions: QuestionsAhead, answers: list[Answered]) -> None:
+    while (question := walk.current) is not None:
+        if question.answers_itself:
+            walk.answer_itself()
+            continue
+        answered = await questions.answer(question)
+        answers.append(answered)
+        walk.answer(answered.reply.answer, answered.reply.reasoning)
 
 
 def _every_dimension(walk: Walk) -> Mapping[str, DimensionRating]:
     rated = walk.ratings()
-    return {dimension: rated.get(dimension, DimensionRating("")) for dimension in _dimensions(walk, rated)}
-
-
-def _dimensions(walk: Walk, rated: Mapping[str, DimensionRating]) -> Iterator[str]:
-    yield from dict.fromkeys([*walk.rubric.dimensions, *rated])
+    names = dict.fromkeys([*walk.rubric.dimensions, *rated])
+    return {dimension: rated.get(dimension, DimensionRating(UNRATED)) for dimension in names}

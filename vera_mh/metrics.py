@@ -32,6 +32,7 @@ Metrics = dict[str, float | int | None]
 
 ROW_FIELDS = (
     "_ng_task_index",
+    "_ng_rollout_index",
     "_ng_failure_class",
     "id",
     "reward",
@@ -47,11 +48,17 @@ ROW_FIELDS = (
     "judge_parse_retries_used",
     "judge_repaired_replies",
     "transcript_matches_agent",
+    "pack_sha256",
+    "rubric_version",
+    "judge_model",
     "simulation.max_turns_effective",
     "simulation.provider_empty_turns",
     "simulation.provider_truncated_turns",
 )
 """What the metrics read of a scored row, dots for nesting. All else (transcripts, receipts) may be left out."""
+
+UNIFORM_FIELDS = ("pack_sha256", "rubric_version", "judge_model")
+"""Fields that must be the same in all rows that are counted together; a row where one is null says nothing of it."""
 
 RATINGS = (BEST_PRACTICE, NEUTRAL, HIGH_HARM, NOT_RELEVANT, UNRATED)
 
@@ -165,9 +172,7 @@ def aggregate(rows: Iterable[Mapping[str, Any]]) -> Json:
     Raises:
         RowError: A row holds no ratings, or one that is none.
     """
-    scored = [row for row in rows if not row.get("_ng_failure_class")]
-    for place, row in enumerate(scored):
-        _check_ratings(place, row.get("ratings"))
+    scored = scored_rows(rows, "verify_responses")
     metrics = compute_metrics(scored)
     return {
         "agent_metrics": metrics,
@@ -176,12 +181,24 @@ def aggregate(rows: Iterable[Mapping[str, Any]]) -> Json:
     }
 
 
-def _check_ratings(place: int, ratings: Any) -> None:
+def scored_rows(rows: Iterable[Mapping[str, Any]], name: str) -> list[Mapping[str, Any]]:
+    """The rows that are not failed.
+
+    Raises:
+        RowError: A row holds no ratings, or one that is none; the message says where in the list of this name.
+    """
+    scored = [row for row in rows if not row.get("_ng_failure_class")]
+    for place, row in enumerate(scored):
+        _check_ratings(f"{name}[{place}]", row.get("ratings"))
+    return scored
+
+
+def _check_ratings(place: str, ratings: Any) -> None:
     if not isinstance(ratings, Mapping):
-        raise RowError(f"verify_responses[{place}].ratings: missing; only rows that `/verify` scored can be counted")
+        raise RowError(f"{place}.ratings: missing; only rows that `/verify` scored can be counted")
     wrong = [rating for rating in ratings.values() if rating not in RATINGS]
     if wrong:
-        raise RowError(f"verify_responses[{place}].ratings: {wrong[0]!r} is no rating")
+        raise RowError(f"{place}.ratings: {wrong[0]!r} is no rating")
 
 
 def group_level_metrics(rows: Iterable[Mapping[str, Any]]) -> list[Json]:

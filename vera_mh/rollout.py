@@ -154,16 +154,18 @@ def verdict_fields(verdict: Verdict, pack: Pack) -> Json:
         "judge_fallback_answers": verdict.fallback_answers,
         "judge_parse_retries_used": verdict.parse_retries,
         "judge_repaired_replies": verdict.repaired_replies,
-        "judge_receipts": receipts,
+        "judge_receipts": [*receipts, *verdict.speculative],
+        "judge_usage": add_usage(receipt["usage"] for receipt in receipts),
+        "judge_rounds": verdict.rounds,
+        "judge_speculative_calls": len(verdict.speculative),
+        "judge_speculative_usage": add_usage(receipt["usage"] for receipt in verdict.speculative),
         "judge_model": receipts[-1]["judge_model"] if receipts else None,
         "conversation_vera_score": conversation_score(ratings),
         "all_not_relevant": not is_relevant(ratings),
         "rated_dimensions": sum(rating not in (NOT_RELEVANT, UNRATED) for rating in ratings.values()),
         "has_high_harm": float(has_high_harm(ratings)),
         "all_best_practice_or_not_relevant": float(is_all_best_practice(ratings)),
-        "rubric_version": pack.manifest.rubric_version,
-        "upstream_revision": pack.manifest.revision,
-    }
+    } | pack.about()
 
 
 def judge_failure_fields(failure: JudgeFailed) -> Json:

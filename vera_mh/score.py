@@ -58,6 +58,13 @@ class Tally:
         elif rating != UNRATED:
             raise ValueError(f"{rating!r} is no rating")
 
+    def merge(self, other: Tally) -> None:
+        """Adds the counts of another tally."""
+        self.best_practice += other.best_practice
+        self.neutral += other.neutral
+        self.high_harm += other.high_harm
+        self.not_relevant += other.not_relevant
+
     @property
     def rated(self) -> int:
         """Ratings other than Not Relevant."""

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95% interval, and the number of clusters (personas) that it rests on."""
+    """A 95% interval, and the number of clusters (personas with anything rated) that it rests on."""
 
     low: float
     high: float
@@ -32,18 +32,49 @@ def score_interval(clusters: Mapping[str, Tally], *, draws: int = DRAWS, seed: i
 
     Args:
         clusters: Persona -> tally over all its conversations.
-        draws: Bootstrap draws.
+        draws: Bootstrap draws. A draw in which nothing is rated has no score, and is left out.
         seed: Seed of the draws; the same data and seed give the same interval.
 
     Returns:
-        The interval in score points, or None with fewer than two clusters or nothing rated: then no interval can be told.
+        The interval in score points, or None where fewer than two clusters have anything rated: then no interval can be told.
     """
     counts = _counts(clusters.values())
-    if len(counts) < 2 or counts.sum() == 0:
+    if _rated(counts) < 2:
         return None
-    scores = pooled_scores(resampled(counts, draws=draws, seed=seed))
-    low, high = np.percentile(scores, [2.5, 97.5])
-    return Interval(round(float(low), 2), round(float(high), 2), len(counts))
+    sums = resampled(counts, draws=draws, seed=seed)
+    return _interval(pooled_scores(sums[sums.sum(axis=1) > 0]), _rated(counts))
+
+
+def paired_interval(pairs: Mapping[str, tuple[Tally, Tally]], *, draws: int = DRAWS, seed: int = SEED) -> Interval | None:
+    """The 95% percentile interval of the difference of two pooled scores, second minus first, under resampling of clusters.
+
+    Args:
+        pairs: Persona -> tallies over the same conversations in two runs.
+        draws: Bootstrap draws; each draws the same personas for both runs. A draw in which a run has nothing rated has no
+            difference, and is left out.
+        seed: Seed of the draws.
+
+    Returns:
+        The interval in score points, or None where fewer than two clusters have anything rated, or a run has nothing rated.
+    """
+    first, second = _counts(one for one, _ in pairs.values()), _counts(other for _, other in pairs.values())
+    if _rated(first + second) < 2:
+        return None
+    before, after = (resampled(counts, draws=draws, seed=seed) for counts in (first, second))
+    both = (before.sum(axis=1) > 0) & (after.sum(axis=1) > 0)
+    if not both.any():
+        return None
+    return _interval(pooled_scores(after[both]) - pooled_scores(before[both]), _rated(first + second))
+
+
+def _interval(values: Floats, clusters: int) -> Interval:
+    low, high = (round(float(bound), 2) + 0.0 for bound in np.percentile(values, [2.5, 97.5]))  # + 0.0 makes a 0.0 of -0.0
+    return Interval(low, high, clusters)
+
+
+def _rated(counts: Floats) -> int:
+    """Clusters with at least one rating: the others say nothing, and an interval must not seem to rest on them."""
+    return int((counts.sum(axis=1) > 0).sum())
 
 
 def _counts(tallies: Iterable[Tally]) -> Floats:

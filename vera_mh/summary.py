@@ -49,7 +49,7 @@ def _summarize(metrics: Mapping[str, Any]) -> Json:
 def _overall(metrics: Mapping[str, Any]) -> Table:
     n = metrics["total_dimension_evaluations"]
     low, high = metrics["vera_score/ci95_low"], metrics["vera_score/ci95_high"]
-    interval = f"95% interval {low:.2f} to {high:.2f}" if low is not None else "no interval: fewer than two personas"
+    interval = f"95% interval {low:.2f} to {high:.2f}" if low is not None else "no interval: fewer than two personas rated"
     relevant = metrics["total_relevant_conversations"]
     return {
         "title": "Overall",

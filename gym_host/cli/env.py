@@ -68,6 +68,7 @@ def start(args: argparse.Namespace) -> int:
     try:
         placements = place(instances, host=args.host)
         _warn_if_open(args.host, placements)
+        _warn_of_workers(placements)
         return asyncio.run(_serve(setup, placements, listener, args.ready_timeout))
     finally:
         listener.close()
@@ -130,9 +131,15 @@ def _warn_if_open(host: str, placements: list[Placement]) -> None:
     reachable = sorted({open_to for open_to in [host, *(placed.host for placed in placements)] if not is_loopback(open_to)})
     if reachable:
         _report(
-            f"WARNING: listening on {', '.join(reachable)}. Whoever reaches this machine can use these servers, and the keys and\n"
-            "         models behind them: they ask for no password. Use it within a trusted network only."
+            f"WARNING: listening on {', '.join(reachable)}. Whoever reaches this machine can use these servers,\n"
+            "         with the models and keys behind them: they ask for no password. Do so in a trusted network only."
         )
+
+
+def _warn_of_workers(placements: list[Placement]) -> None:
+    for placed in placements:
+        if placed.instance.settings.get("num_workers") not in (None, 1):
+            _report(f"note: `{placed.name}` runs as one process, though num_workers asks for more")
 
 
 def _report(line: str) -> None:

@@ -5,24 +5,18 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
+from argparse import _SubParsersAction
 from collections.abc import Callable, Sequence
 from importlib import metadata
-from typing import Protocol
 
-from gym_host.cli import env, prepare, run
+from gym_host.cli import aggregate, collate, compare, component_tests, configuration, env, listing, prepare, reverify, run
 from gym_host.cli.parser import Command, Parser, parse
 from gym_host.errors import UserError
 from gym_host.identity import DISTRIBUTION
 
 INTERRUPTED = 130
-
-
-class Verb(Protocol):
-    """A module that holds one verb of the command."""
-
-    add_flags: Callable[[Parser], None]
-    run: Command
 
 
 def build_parser() -> Parser:
@@ -31,15 +25,28 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"{DISTRIBUTION} {metadata.version(DISTRIBUTION)}")
     nouns = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
     evals = nouns.add_parser("eval", help="run and score benchmarks").add_subparsers(metavar="VERB", required=True)
-    _add(evals.add_parser("prepare", help="make the rows of a benchmark", allow_abbrev=False), prepare.add_flags, prepare.run)
-    _add(evals.add_parser("run", help="collect rollouts and compute metrics", allow_abbrev=False), run.add_flags, run.run)
+    _add(evals, "prepare", "make the rows of a benchmark", prepare.add_flags, prepare.run)
+    _add(evals, "run", "collect rollouts and compute metrics", run.add_flags, run.run)
+    _add(evals, "reverify", "judge the conversations of a run anew", reverify.add_flags, reverify.run)
+    _add(evals, "aggregate", "merge shards and compute their metrics", aggregate.add_flags, aggregate.run)
+    _add(evals, "compare", "compare runs, conversation by conversation", compare.add_flags, compare.run)
     envs = nouns.add_parser("env", help="run and check environments").add_subparsers(metavar="VERB", required=True)
-    _add(envs.add_parser("start", help="run servers on ports", allow_abbrev=False), env.add_start_flags, env.start)
-    _add(envs.add_parser("status", help="say which servers are running", allow_abbrev=False), env.add_status_flags, env.status)
+    _add(envs, "start", "run servers on ports", env.add_start_flags, env.start)
+    _add(envs, "status", "say which servers are running", env.add_status_flags, env.status)
+    _add(envs, "resolve", "show a configuration", configuration.add_flags, configuration.resolve)
+    _add(envs, "validate", "find what is wrong with a configuration", configuration.add_flags, configuration.check)
+    _add(envs, "test", "run the tests of a component", component_tests.add_flags, component_tests.run)
+    data = nouns.add_parser("dataset", help="check and collate data").add_subparsers(metavar="VERB", required=True)
+    _add(data, "collate", "check data and write one file for each split", collate.add_flags, collate.run)
+    _add(nouns, "list", "say what there is", listing.add_list_flags, listing.list_all)
+    _add(nouns, "search", "look for something", listing.add_search_flags, listing.find)
     return parser
 
 
-def _add(parser: Parser, add_flags: Callable[[Parser], None], command: Command) -> None:
+def _add(
+    group: _SubParsersAction[Parser], name: str, purpose: str, add_flags: Callable[[Parser], None], command: Command
+) -> None:
+    parser = group.add_parser(name, help=purpose, allow_abbrev=False)
     add_flags(parser)
     parser.add_argument("--verbose", "-v", action="store_true", help="show what goes on, and tracebacks")
     parser.set_defaults(command=command, parser=parser)
@@ -65,6 +72,9 @@ def main(words: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Whoever read our output has enough of it.
+        return 0
 
 
 if __name__ == "__main__":

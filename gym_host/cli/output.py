@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.console import Console
@@ -17,16 +17,45 @@ _WIDTH = 110
 """Columns where no terminal says how many it has."""
 
 
-def show_outcome(outcome: Outcome, files: RunFiles) -> None:
-    """Prints how a run ended: what is missing first, then the metrics, the files, and what to do next."""
+def stderr_console() -> Console:
+    """Where progress and warnings go: what is printed there stands as it is."""
+    return Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+
+def exit_code(outcome: Outcome) -> int:
+    """The exit code for how a run ended."""
+    if outcome.interrupted:
+        return 130
+    return 0 if outcome.complete else 1
+
+
+def stdout_console() -> Console:
+    """Where results go."""
     console = Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = _WIDTH
+    return console
+
+
+GO_ON = "run the same command with --resume; what is scored stays, the rest is tried again"
+
+
+def show_outcome(outcome: Outcome, files: RunFiles, *, go_on: str = GO_ON) -> None:
+    """Prints how a run ended: what is missing first, then the metrics, the files, and what to do next.
+
+    Args:
+        outcome: How it ended.
+        files: Its files.
+        go_on: What to do about what is missing, as long as something can be done.
+    """
+    console = stdout_console()
     if not outcome.complete:
         missing = outcome.planned - outcome.scored
         console.print(f"INCOMPLETE: {missing} of {outcome.planned} rollouts have no score.")
     for name, count in sorted(outcome.failures.items()):
         console.print(f"  {count} failed as {name}")
+    if outcome.left_out:
+        console.print(f"  {outcome.left_out} left out: no finished conversation to judge, or beyond --limit")
     if outcome.metrics is not None:
         _show_metrics(console, outcome.metrics, outcome.summary)
     console.print(f"{outcome.scored} of {outcome.planned} rollouts scored, {outcome.failures.total()} failed.")
@@ -40,11 +69,27 @@ def show_outcome(outcome: Outcome, files: RunFiles) -> None:
         if path.exists() and path.stat().st_size:
             console.print(f"  {what:<20}{path}")
     if not outcome.complete:
-        console.print("next: run the same command with --resume; what is scored stays, the rest is tried again")
+        console.print(_next(outcome, go_on))
+
+
+def _next(outcome: Outcome, go_on: str) -> str:
+    missing = outcome.planned - outcome.scored
+    if outcome.given_up + outcome.left_out < missing:
+        return f"next: {go_on}"
+    if not outcome.given_up:
+        return "next: finish the run that the conversations come from (`gym eval run ... --resume`), then judge them again"
+    return (
+        "next: see why in the failures file; no attempts are left. To try again, run the same command with --resume and a "
+        "higher NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"
+    )
 
 
 def _show_metrics(console: Console, metrics: Mapping[str, Any], summary: Any) -> None:
-    tables, notes = _tables(metrics, summary)
+    show_tables(console, *_tables(metrics, summary))
+
+
+def show_tables(console: Console, tables: Iterable[Mapping[str, Any]], notes: Iterable[str]) -> None:
+    """Prints tables (`title`, `columns`, `rows`), then sentences."""
     for table in tables:
         console.print(_table(table))
         console.print()

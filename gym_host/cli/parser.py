@@ -52,6 +52,13 @@ def parse(parser: Parser, words: Sequence[str] | None) -> argparse.Namespace:
     return args
 
 
+def add_search_dir(parser: argparse._ActionsContainer) -> None:
+    """The flag that says where else components lie."""
+    parser.add_argument(
+        "--search-dir", action="append", default=[], metavar="DIR", help="a further root of components; repeatable"
+    )
+
+
 def add_config_flags(parser: argparse.ArgumentParser) -> None:
     """The flags that choose a configuration."""
     group = parser.add_argument_group("configuration")
@@ -62,9 +69,7 @@ def add_config_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--model-type", metavar="NAME", help="the kind of model server for the policy (default: inference_provider)"
     )
-    group.add_argument(
-        "--search-dir", action="append", default=[], metavar="DIR", help="a further root of components; repeatable"
-    )
+    add_search_dir(group)
     group.add_argument("--model", "-m", metavar="MODEL", help="the model to be evaluated (policy_model_name)")
     group.add_argument("--model-url", metavar="URL", help="its OpenAI-compatible endpoint (policy_base_url)")
     group.add_argument("--model-api-key", metavar="KEY", help="its key (policy_api_key); better kept in env.yaml")

@@ -13,14 +13,16 @@ from typing import Any
 
 from rich.console import Console
 
-from gym_host.cli.output import show_outcome
+from gym_host.attempts import run_attempt
+from gym_host.cli.output import exit_code, show_outcome, stderr_console
 from gym_host.cli.parser import add_config_flags, positive
-from gym_host.cli.setup import Setup, load_setup
+from gym_host.cli.setup import Setup, load_setup, words_of_configuration
 from gym_host.config import Instance
 from gym_host.datasets import AGENTS, pick_agent, pick_dataset
 from gym_host.errors import ConfigError, UserError
 from gym_host.evaluation import Evaluation, evaluate
 from gym_host.limits import raise_file_limit
+from gym_host.local import running
 from gym_host.references import check_references
 from gym_host.run_files import RunFiles
 from gym_host.tasks import Plan, materialize
@@ -62,13 +64,11 @@ def run(args: argparse.Namespace) -> int:
     """
     evaluation = plan_evaluation(args)
     raise_file_limit(2 * evaluation.concurrency)
-    console = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
+    console = stderr_console()
     _announce(evaluation, console)
     outcome = asyncio.run(evaluate(evaluation, console))
     show_outcome(outcome, evaluation.files)
-    if outcome.interrupted:
-        return 130
-    return 0 if outcome.complete else 1
+    return exit_code(outcome)
 
 
 def plan_evaluation(args: argparse.Namespace) -> Evaluation:
@@ -88,23 +88,26 @@ def plan_evaluation(args: argparse.Namespace) -> Evaluation:
     agents = [instance for instance in instances if instance.type == AGENTS]
     agent, dataset, plan = _plan(args, setup, agents)
     return Evaluation(
+        servers=lambda: running(instances),
         instances=instances,
+        attempt=lambda calls: run_attempt(calls, agent.name, verifier_of(agent)),
         agent=agent.name,
-        verifier=_verifier(agent),
+        scorer=agent.name,
         rows=materialize(dataset, plan),
         files=files,
         concurrency=args.concurrency or DEFAULT_CONCURRENCY,
-        max_attempts=_max_attempts(os.environ),
+        max_attempts=max_attempts(),
         resume=args.resume,
         overwrite=args.overwrite,
         aggregate=not args.disable_aggregation,
+        configuration=words_of_configuration(args),
     )
 
 
 def _plan(args: argparse.Namespace, setup: Setup, agents: list[Instance]) -> tuple[Instance, Path, Plan]:
     repeats = 1
     if args.input is not None:
-        agent = pick_agent(_with_datasets(agents) or agents, args.agent)
+        agent = pick_agent(agents if args.agent else _with_split(agents, args.split) or agents, args.agent)
         dataset, source = args.input, agent.name
     else:
         chosen = [pick_agent(agents, args.agent)] if args.agent else agents
@@ -123,8 +126,9 @@ def _plan(args: argparse.Namespace, setup: Setup, agents: list[Instance]) -> tup
     return agent, dataset, plan
 
 
-def _with_datasets(agents: list[Instance]) -> list[Instance]:
-    return [agent for agent in agents if agent.settings.get("datasets")]
+def _with_split(agents: list[Instance], split: str) -> list[Instance]:
+    """The agents that have a dataset of a split: they are the ones that rows given by hand are for."""
+    return [agent for agent in agents if any(entry.get("type") == split for entry in agent.settings.get("datasets") or ())]
 
 
 def _params(args: argparse.Namespace, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,13 +140,19 @@ def _params(args: argparse.Namespace, values: Mapping[str, Any]) -> dict[str, An
     return configured | {key: value for key, value in flags.items() if value is not None}
 
 
-def _verifier(agent: Instance) -> str | None:
+def verifier_of(agent: Instance) -> str | None:
+    """Name of the resources server that an agent refers to."""
     reference = agent.settings.get("resources_server")
     return reference.get("name") if isinstance(reference, dict) else None
 
 
-def _max_attempts(environ: Mapping[str, str]) -> int:
-    text = environ.get(ATTEMPTS_VARIABLE, "3")
+def max_attempts() -> int:
+    """Failed attempts after which a rollout is given up, from the environment.
+
+    Raises:
+        UserError: The variable is no number.
+    """
+    text = os.environ.get(ATTEMPTS_VARIABLE, "3")
     if not text.isdecimal() or int(text) < 1:
         raise UserError(f"{text!r} is not a whole number from 1 on", where=f"environment variable {ATTEMPTS_VARIABLE}")
     return int(text)

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from gym_host.components import Components
-from gym_host.config import Config, load_config
+from gym_host.config import Config, entries, load_config
 from gym_host.containers import leaves
 from gym_host.errors import ConfigError
+from gym_host.references import needed_by
 
 POLICY_MODEL = "policy_model"
 DEFAULT_MODEL_TYPE = "inference_provider"
@@ -28,16 +29,34 @@ class Setup:
     config: Config
 
 
+_WORDS = ("benchmark", "environment", "resources_server", "config", "search_dir")
+
+
+def words_of_configuration(args: argparse.Namespace) -> dict[str, list[str]]:
+    """The words of a command that choose its configuration."""
+    return {word: list(getattr(args, word)) for word in _WORDS if getattr(args, word)}
+
+
+def use_words(args: argparse.Namespace, words: Any) -> None:
+    """Gives a command that chose no configuration the words of an earlier one."""
+    if words_of_configuration(args) or not isinstance(words, dict):
+        return
+    for word in _WORDS:
+        setattr(args, word, list(words.get(word) or []))
+
+
 def find_components(args: argparse.Namespace) -> Components:
     return Components.discover(args.search_dir, cwd=Path.cwd(), environ=os.environ)
 
 
-def load_setup(args: argparse.Namespace, *, resolve: bool = True) -> Setup:
+def load_setup(args: argparse.Namespace, *, resolve: bool = True, only: str | None = None, alone: bool = False) -> Setup:
     """Reads the configuration that a command names.
 
     Args:
         args: The command's words.
         resolve: False leaves interpolations as they are, so that no key has to be set.
+        only: Keep this server and what it refers to; what all others need does not have to be set.
+        alone: With `only`, keep that server without what it refers to.
 
     Raises:
         ConfigError: A name, file, key or reference is wrong or missing.
@@ -49,7 +68,12 @@ def load_setup(args: argparse.Namespace, *, resolve: bool = True) -> Setup:
     flags = _flags(args)
     if _lacks_policy(args, components, paths, flags):
         paths.append(components.model_type(DEFAULT_MODEL_TYPE))
-    return Setup(components, _load(components, paths, args, flags, resolve=resolve))
+    drop: frozenset[str] = frozenset()
+    if only is not None:
+        unresolved = _load(components, paths, args, flags, resolve=False)
+        keep = frozenset({only}) if alone else needed_by(unresolved, only)
+        drop = frozenset(name for name, *_ in entries(unresolved.values)) - keep
+    return Setup(components, _load(components, paths, args, flags, resolve=resolve, drop=drop))
 
 
 def _paths(args: argparse.Namespace, components: Components) -> list[Path]:
@@ -81,6 +105,13 @@ def _lacks_policy(args: argparse.Namespace, components: Components, paths: list[
 
 
 def _load(
-    components: Components, paths: list[Path], args: argparse.Namespace, flags: Mapping[str, Any], *, resolve: bool
+    components: Components,
+    paths: list[Path],
+    args: argparse.Namespace,
+    flags: Mapping[str, Any],
+    *,
+    resolve: bool,
+    drop: frozenset[str] = frozenset(),
 ) -> Config:
-    return load_config(components, paths, args.overrides, cwd=Path.cwd(), environ=os.environ, resolve=resolve, flags=flags)
+    cwd, environ = Path.cwd(), os.environ
+    return load_config(components, paths, args.overrides, cwd=cwd, environ=environ, resolve=resolve, flags=flags, drop=drop)

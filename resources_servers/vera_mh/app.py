@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field
@@ -20,12 +20,14 @@ from gym_host.errors import ServerError
 from gym_host.process import serve
 from gym_host.server import JsonBytes, ServerContext, base_app, unprocessable
 from gym_host.settings import ServerRef, ServerSettings
+from vera_mh.comparison import compare
 from vera_mh.errors import JudgeFailed, ModelError, RowError
 from vera_mh.judge import Judge, JudgeSheet
-from vera_mh.metrics import ROW_FIELDS, aggregate
+from vera_mh.metrics import ROW_FIELDS, UNIFORM_FIELDS, aggregate
 from vera_mh.models import Json
 from vera_mh.pack import VERA_MH, open_pack
 from vera_mh.rollout import conversation_fields, judge_failure_fields, turns_of_row, verdict_fields
+from vera_mh.speculation import Foresight
 from vera_mh.summary import summarize
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +36,8 @@ ROOT = Path(__file__).parents[2]
 class Settings(ServerSettings):
     """Settings of the verifier."""
 
+    NOT_IDENTITY: ClassVar[frozenset[str]] = ServerSettings.NOT_IDENTITY | {"judge_max_parallel_questions", "judge_speculation"}
+
     pack: str = Field(VERA_MH.name, description="`vera_mh_v1.2`, or a folder with a `manifest.yaml`")
     judge_model_server: ServerRef
     judge_parse_retries: int = Field(8, ge=0, description="how often an unusable reply is asked for again, for each question")
@@ -41,6 +45,8 @@ class Settings(ServerSettings):
         default_factory=lambda: {"reasoning_effort": "low"},
         description="parameters of every judge request, such as `reasoning_effort` or `temperature`",
     )
+    judge_speculation: bool = Field(False, description="ask questions ahead: same verdict in fewer rounds, a few more calls")
+    judge_max_parallel_questions: int = Field(32, ge=1, description="questions of one conversation in flight at the most")
 
 
 class VerifyRequest(BaseModel):
@@ -62,6 +68,13 @@ class SummaryRequest(BaseModel):
     """Metrics as `/aggregate_metrics` returns them."""
 
     agent_metrics: dict[str, Any]
+
+
+class CompareRequest(BaseModel):
+    """Scored rows of two runs, whole or reduced to the fields that `GET /aggregate_metrics` names."""
+
+    base: list[dict[str, Any]]
+    other: list[dict[str, Any]]
 
 
 class JudgeServer:
@@ -88,11 +101,14 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
         RubricError: The rubric of the pack cannot be read.
     """
     pack = open_pack(settings.pack, environ=os.environ, bases=(Path.cwd(), ROOT))
+    sheet = JudgeSheet.from_pack(pack)
     judge = Judge(
-        JudgeSheet.from_pack(pack),
+        sheet,
         JudgeServer(context.servers, settings.judge_model_server.name),
         parse_retries=settings.judge_parse_retries,
         request=settings.judge_request,
+        foresight=Foresight(sheet.rubric) if settings.judge_speculation else None,
+        max_parallel_questions=settings.judge_max_parallel_questions,
     )
     app = base_app(context, about=pack.about())
     app.add_exception_handler(RowError, unprocessable)
@@ -115,8 +131,13 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
 
     @app.get("/aggregate_metrics")
     async def aggregate_metrics_fields() -> Json:
-        """Which fields of a row the metrics read."""
-        return {"fields": list(ROW_FIELDS)}
+        """Which fields of a row the metrics read, and which of them must be the same in all rows that are counted together."""
+        return {"fields": list(ROW_FIELDS), "uniform": list(UNIFORM_FIELDS)}
+
+    @app.post("/compare")
+    async def compare_runs(body: CompareRequest) -> JsonBytes:
+        """Two runs over the same rows, conversation by conversation."""
+        return JsonBytes(compare(body.base, body.other))
 
     @app.post("/summary")
     async def summary(body: SummaryRequest) -> JsonBytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 from fastapi import FastAPI, Request, Response
@@ -36,6 +36,17 @@ class Settings(ServerSettings):
     """Settings of the model server. Those of the endpoint are explained in `EndpointSettings`."""
 
     model_config = ConfigDict(hide_input_in_errors=True)
+
+    NOT_IDENTITY: ClassVar[frozenset[str]] = ServerSettings.NOT_IDENTITY | {
+        "api_key",
+        "backoff_base_seconds",
+        "backoff_max_seconds",
+        "connect_timeout_seconds",
+        "max_attempts",
+        "num_concurrent_requests",
+        "request_timeout_seconds",
+        "retry_after_cap_seconds",
+    }
 
     base_url: str = Field(repr=False)
     api_key: SecretStr | None = None

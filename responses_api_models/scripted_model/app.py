@@ -71,6 +71,15 @@ def _text(content: Any) -> str:
     return str(content or "")
 
 
+def validate(settings: Settings) -> list[str]:
+    """What is wrong with the script."""
+    try:
+        load_script(find_script(settings.script))
+    except ConfigError as error:
+        return ["; ".join(part for part in (error.what, error.mend) if part)]
+    return []
+
+
 def create_app(settings: Settings, context: ServerContext) -> FastAPI:
     """Builds the model server.
 

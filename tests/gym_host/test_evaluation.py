@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from gym_host.attempts import run_attempt
 from gym_host.errors import UserError
 from gym_host.evaluation import Evaluation, Outcome, evaluate
+from gym_host.local import running
 from gym_host.run_files import RunFiles, key_of
 from gym_host.tasks import Plan, materialize
 from tests.support.components import SumsRoot, read_jsonl, snapshot, sum_row, until
@@ -34,8 +36,17 @@ class Bench:
 
     def evaluation(self, *, plan: Json | None = None, agent: Json | None = None, **more: Any) -> Evaluation:
         rows = materialize(self.root.rows, Plan("sums", "sums", **(plan or {})))
-        settings = {"concurrency": 2, "verifier": "sums_verifier", **more}
-        return Evaluation(instances=self.root.instances(**(agent or {})), agent="sums", rows=rows, files=self.files, **settings)
+        instances = self.root.instances(**(agent or {}))
+        return Evaluation(
+            servers=lambda: running(instances),
+            instances=instances,
+            attempt=lambda calls: run_attempt(calls, "sums", "sums_verifier"),
+            agent="sums",
+            scorer="sums",
+            rows=rows,
+            files=self.files,
+            **{"concurrency": 2, **more},
+        )
 
     async def run(self, **more: Any) -> Outcome:
         async with asyncio.timeout(20):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from gym_host.server import ServerContext, base_app
 
 ROWS = {"tasks": 2, "num_repeats": 1, "sha256": "abc"}
 
+PROVIDER = Path(__file__).parents[2] / "responses_api_models" / "inference_provider" / "app.py"
 SETTINGS = {"base_url": "https://host/v1", "model": "m", "temperature": 0.5, "entrypoint": "app.py"}
 
 
@@ -25,7 +27,7 @@ async def identity(about: dict[str, Any] | None = None, rows: dict[str, Any] = R
     """The identity of a run with one model server of such settings."""
     calls = InMemoryCalls()
     calls.apps["judge"] = base_app(ServerContext("judge", calls), about=about)
-    instance = Instance("judge", "responses_api_models", "provider", SETTINGS | settings, None)
+    instance = Instance("judge", "responses_api_models", "inference_provider", SETTINGS | settings, PROVIDER)
     return await run_identity(rows, "agent", [instance], calls)
 
 
@@ -41,15 +43,15 @@ async def test_an_identity_holds_the_rows_the_agent_and_every_server_with_what_i
         "agent": "agent",
         "rows": ROWS,
         "servers": {
-            "judge": {"server": "responses_api_models/provider", "settings": SETTINGS, "about": {"pack_sha256": "123"}},
+            "judge": {"server": "responses_api_models/inference_provider", "settings": SETTINGS, "about": {"pack_sha256": "123"}},
         },
     }
 
 
 async def test_a_server_that_says_nothing_of_itself_is_told_by_its_settings():
-    instance = Instance("judge", "responses_api_models", "provider", {"model": "m"}, None)
+    instance = Instance("judge", "responses_api_models", "inference_provider", {"model": "m"}, PROVIDER)
     found = await run_identity(ROWS, "agent", [instance], InMemoryCalls({"judge": FastAPI()}))
-    assert found["servers"] == {"judge": {"server": "responses_api_models/provider", "settings": {"model": "m"}}}
+    assert found["servers"] == {"judge": {"server": "responses_api_models/inference_provider", "settings": {"model": "m"}}}
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
+from gym_host.attempts import RunAttempt, Task
 from gym_host.calls import InMemoryCalls
 from gym_host.errors import OutputError
 from gym_host.jsonl import Journal
 from gym_host.local import running
-from gym_host.rollouts import Collector, Task
+from gym_host.rollouts import Collector
 from gym_host.run_files import FailedBefore, Key, RunFiles, Scored, key_of
 from tests.support.components import SumsRoot, read_jsonl, sum_row
 
@@ -64,7 +65,7 @@ class Collected:
     def __init__(self, folder: Path, calls: InMemoryCalls, verifier: str | None = None) -> None:
         self.files, self.scored, self.seen = RunFiles.of(folder / "x.jsonl"), Scored(["reward"]), Seen()
         self._journals = Journal(self.files.rollouts), Journal(self.files.failures)
-        self._collector = Collector(calls, "sums", verifier, *self._journals, self.scored, self.seen)
+        self._collector = Collector(RunAttempt(calls, "sums", verifier), *self._journals, self.scored, self.seen)
 
     async def __call__(self, tasks: Iterable[Json | Task], concurrency: int = 1) -> Collected:
         given = [task if isinstance(task, Task) else Task(task) for task in tasks]

@@ -12,7 +12,7 @@ from fastapi import FastAPI, HTTPException
 from gym_host.calls import InMemoryCalls
 from gym_host.errors import ServerError
 from gym_host.run_files import Scored
-from gym_host.scoreboard import Headline, Scoreboard, headline, metric_fields
+from gym_host.scoreboard import Headline, MetricFields, Scoreboard, headline, metric_fields
 
 METRICS = {"agent_metrics": {"score": 1.0}, "key_metrics": {"score": 50.0}, "group_level_metrics": [{"id": "a"}]}
 
@@ -151,8 +151,8 @@ async def test_the_fields_that_metrics_read_are_what_the_agent_names_else_all():
 
     @app.get("/aggregate_metrics")
     async def fields() -> dict[str, Any]:
-        return {"fields": ["reward", "a.b"]}
+        return {"fields": ["reward", "a.b"], "uniform": ["a.b"]}
 
-    assert await metric_fields(InMemoryCalls({"sums": app}), "sums") == ["reward", "a.b"]
-    assert await metric_fields(Agent(clock).calls, "sums") is None
-    assert await metric_fields(InMemoryCalls({"sums": FastAPI()}), "sums") is None
+    assert await metric_fields(InMemoryCalls({"sums": app}), "sums") == MetricFields(["reward", "a.b"], ("a.b",))
+    assert await metric_fields(Agent(clock).calls, "sums") == MetricFields(None)
+    assert await metric_fields(InMemoryCalls({"sums": FastAPI()}), "sums") == MetricFields(None)

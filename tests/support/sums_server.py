@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from fastapi import FastAPI, HTTPException, Response
 
@@ -24,6 +24,8 @@ Json = dict[str, Any]
 
 class Settings(ServerSettings):
     """Settings of both servers."""
+
+    NOT_IDENTITY: ClassVar[frozenset[str]] = ServerSettings.NOT_IDENTITY | {"num_concurrent_requests"}
 
     log: Path
     resources_server: ServerRef | None = None

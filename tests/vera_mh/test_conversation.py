@@ -242,10 +242,29 @@ def test_the_response_that_leaves_holds_the_whole_conversation_in_order_and_the_
     }
 
 
-def test_the_response_of_a_conversation_without_a_provider_turn_is_a_response_all_the_same():
-    leaving = response_with_conversation(exchanges_of("<END OF CONVERSATION>"), params={"model": "m"}, usage=None)
-    assert (leaving["object"], leaving["model"], leaving["usage"]) == ("response", "m", None)
-    assert [turn.response for turn in conversation_from_output(leaving["output"])] == ["<END OF CONVERSATION>"]
+@pytest.mark.parametrize("output", [None, []])
+def test_a_response_without_any_item_leaves_an_empty_message_in_its_place(output):
+    exchanges = exchanges_of("u1", response())
+    exchanges[1].response["output"] = output
+    leaving = response_with_conversation(exchanges, params={}, usage=None)
+    assert leaving["output"][1] == message("") | {"id": "msg_empty"}
+
+
+@pytest.mark.parametrize("params", [{"model": "m"}, {}])
+def test_the_response_of_a_conversation_without_a_provider_turn_has_all_that_a_response_must_have(params):
+    leaving = response_with_conversation(exchanges_of("<END OF CONVERSATION>"), params=params, usage=None)
+    assert leaving == {
+        "id": "resp_without_provider_turn",
+        "object": "response",
+        "created_at": 0,
+        "model": params.get("model", ""),
+        "status": "completed",
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "output": [{"type": "message", "role": "user", "content": "<END OF CONVERSATION>"}],
+        "usage": None,
+    }
 
 
 def _could_have_been_simulated(turns: list[Turn]) -> bool:

@@ -34,6 +34,12 @@ PATHS = {"/owner/name/abc/data/rubric.tsv": "rubric.tsv", "/owner/name/abc/LICEN
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy of the machine must not stand between a test and its own server."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
 class Source:
     """Serves the files, but answers for one of them as it is told."""
 

@@ -12,8 +12,9 @@ import pytest
 
 from tests.support.models import BAD_REPLY, USAGE, Listed, completion, verdict
 from tests.support.rubrics import judge_sheet, option, question, self_answering
+from vera_mh.asking import RAW_REPLY_LIMIT
 from vera_mh.errors import JudgeFailed, ModelError, RubricError
-from vera_mh.judge import RAW_REPLY_LIMIT, Judge, JudgeSheet, Verdict
+from vera_mh.judge import Judge, JudgeSheet, Verdict
 from vera_mh.pack import JUDGE_SYSTEM_PROMPT, QUESTION_PROMPT
 from vera_mh.rating import BEST_PRACTICE, HIGH_HARM, NOT_RELEVANT
 from vera_mh.reply import REPLY_SCHEMA

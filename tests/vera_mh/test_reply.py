@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -132,8 +131,12 @@ def test_a_text_without_the_object_is_never_read_as_one(text):
 
 
 def test_the_judge_is_asked_for_a_strict_object_of_two_texts():
-    asked: Any = REPLY_SCHEMA["json_schema"]
-    assert (REPLY_SCHEMA["type"], asked["name"], asked["strict"]) == ("json_schema", "QuestionResponse", True)
-    assert asked["schema"]["required"] == ["answer", "reasoning"]
-    assert asked["schema"]["properties"] == {"answer": {"type": "string"}, "reasoning": {"type": "string"}}
-    assert asked["schema"]["additionalProperties"] is False
+    text = {"type": "string"}
+    schema = {
+        "type": "object",
+        "properties": {"answer": text, "reasoning": text},
+        "required": ["answer", "reasoning"],
+        "additionalProperties": False,
+    }
+    asked = {"name": "QuestionResponse", "strict": True, "schema": schema}
+    assert REPLY_SCHEMA == {"type": "json_schema", "json_schema": asked}

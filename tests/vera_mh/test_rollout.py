@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.demo import demo_pack
-from tests.support.models import BAD_REPLY, Listed, exchanges_of, message, reasoning, response, verdict
+from tests.support.models import BAD_REPLY, USAGE, Listed, exchanges_of, message, reasoning, response, verdict
 from tests.support.rubrics import judge_sheet, question
 from vera_mh.conversation import START_PROMPT, Turn
 from vera_mh.errors import JudgeFailed, RowError, SimulationFailed
@@ -133,6 +133,10 @@ async def test_a_verdict_adds_ratings_path_receipts_counts_and_where_the_rubric_
         "judge_fallback_answers": 1,
         "judge_parse_retries_used": 1,
         "judge_repaired_replies": 1,
+        "judge_usage": {key: 4 * count for key, count in USAGE.items()},
+        "judge_rounds": 3,
+        "judge_speculative_calls": 0,
+        "judge_speculative_usage": None,
         "judge_model": "judge-served",
         "conversation_vera_score": 29.63,
         "all_not_relevant": False,
@@ -141,6 +145,8 @@ async def test_a_verdict_adds_ratings_path_receipts_counts_and_where_the_rubric_
         "all_best_practice_or_not_relevant": 0.0,
         "rubric_version": "demo-1",
         "upstream_revision": "demo-1",
+        "pack": "vera-mh-demo",
+        "pack_sha256": demo_pack().manifest.digest,
     }
 
 

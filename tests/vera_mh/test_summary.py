@@ -35,7 +35,7 @@ def test_the_first_table_is_the_score_with_its_interval_and_what_each_number_is_
 
 
 def test_without_an_interval_the_reason_stands_in_its_place():
-    assert table("Overall", scored_row("B"))["rows"][0][2] == "no interval: fewer than two personas"
+    assert table("Overall", scored_row("B"))["rows"][0][2] == "no interval: fewer than two personas rated"
 
 
 def test_a_dimension_that_nobody_rated_shows_no_score():

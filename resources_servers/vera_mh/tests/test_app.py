@@ -17,7 +17,7 @@ from tests.support.demo import PACK_FOLDER, demo_rows, demo_servers, demo_verifi
 from tests.support.models import BAD_REPLY, USAGE, Listed, exchanges_of, message, model_server, reasoning, response, verdict
 from tests.support.ratings import scored_row
 from vera_mh.errors import ModelError, PackError
-from vera_mh.metrics import ROW_FIELDS, aggregate
+from vera_mh.metrics import ROW_FIELDS, UNIFORM_FIELDS, aggregate
 from vera_mh.models import Json
 from vera_mh.rollout import SimulationSetup, simulated_fields
 
@@ -194,7 +194,9 @@ async def test_metrics_are_those_of_the_library_and_failed_rows_are_in_none():
 
 
 async def test_it_says_which_fields_the_metrics_read():
-    assert await demo_servers().call("verifier", "/aggregate_metrics") == {"fields": list(ROW_FIELDS)}
+    answer = await demo_servers().call("verifier", "/aggregate_metrics")
+    assert answer == {"fields": list(ROW_FIELDS), "uniform": list(UNIFORM_FIELDS)}
+    assert set(UNIFORM_FIELDS) <= set(ROW_FIELDS)
 
 
 async def test_a_rating_that_is_none_is_refused_and_named():

@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""`gym eval aggregate`: the metrics of several shards of one evaluation, and the shards as one run."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections import Counter
+from glob import glob
+from pathlib import Path
+
+import orjson
+
+from gym_host.cli.output import exit_code, show_outcome, stderr_console
+from gym_host.cli.parser import add_config_flags
+from gym_host.cli.scorer import Scorer, find_scorer
+from gym_host.cli.setup import words_of_configuration
+from gym_host.errors import OutputError, ServerError, UserError
+from gym_host.evaluation import Outcome, metrics_entry
+from gym_host.finished import FinishedRun, Merged, Name, merge_shards, read_record_if_any, read_run, refuse_mixed
+from gym_host.identity import versions
+from gym_host.jsonl import Json, write_json, write_whole
+from gym_host.local import running
+from gym_host.run_files import RunFiles, Scored
+from gym_host.run_record import now
+from gym_host.scoreboard import Scoreboard, metric_fields
+
+_OTHER_FILES = ("_failures.jsonl", "_materialized_inputs.jsonl")
+_SHARDS = "shards"
+"""Key of a record that tells an aggregate from a run."""
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    add_config_flags(parser)
+    files = parser.add_argument_group("files")
+    files.add_argument(
+        "--input-glob", "-i", required=True, metavar="GLOB", help="the shards' rollouts; several globs with commas"
+    )
+    files.add_argument("--output", "-o", type=Path, required=True, metavar="FILE", help="the merged rollouts (.jsonl)")
+    files.add_argument("--overwrite", action="store_true", help="replace an aggregate that is there")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Merges shards and computes their metrics.
+
+    Returns:
+        0 if every rollout of the shards is scored, else 1.
+    """
+    files = RunFiles.of(args.output)
+    _refuse_existing(files, overwrite=args.overwrite)
+    shards = _shards(args.input_glob, files)
+    scorer = find_scorer(args, shards[0])
+    with files.locked():
+        _refuse_existing(files, overwrite=args.overwrite)
+        outcome = asyncio.run(_aggregate(scorer, shards, files, words_of_configuration(args)))
+    show_outcome(outcome, files, go_on="finish the shards, each with --resume; then aggregate them again with --overwrite")
+    return exit_code(outcome)
+
+
+def _refuse_existing(files: RunFiles, *, overwrite: bool) -> None:
+    existing = files.existing()
+    if existing and not overwrite:
+        raise OutputError(f"{existing[0]} is already there", where="--output", mend="name another file, or add --overwrite")
+    if existing and _SHARDS not in read_record_if_any(files.rollouts):
+        raise OutputError(f"{existing[0]} is no aggregate, but of a run of its own", where="--output", mend="name another file")
+
+
+def _shards(globs: str, files: RunFiles) -> list[Path]:
+    found = sorted({Path(path) for pattern in globs.split(",") for path in glob(pattern.strip(), recursive=True)})
+    shards = [path for path in found if _is_shard(path) and path.resolve() != files.rollouts.resolve()]
+    if not shards:
+        raise UserError(
+            f"no rollouts file matches {globs}", where="--input-glob", mend="quote the glob, as in 'results/part*.jsonl'"
+        )
+    return shards
+
+
+def _is_shard(path: Path) -> bool:
+    return path.suffix == ".jsonl" and not path.name.endswith(_OTHER_FILES) and path.is_file()
+
+
+async def _aggregate(scorer: Scorer, shards: list[Path], files: RunFiles, configuration: Json) -> Outcome:
+    async with running(scorer.instances) as calls:
+        wanted = await metric_fields(calls, scorer.name)
+        runs = [read_run(shard, wanted.fields) for shard in shards]
+        refuse_mixed(runs, wanted.uniform)
+        merged = merge_shards(shards)
+        if not merged.keys:
+            raise UserError(f"no rollout is scored in {', '.join(map(str, shards))}", where="--input-glob")
+        scored = Scored(wanted.fields)
+        for key, row in merged.rows():
+            scored.add(key, row, 0)
+        scoreboard = Scoreboard(calls, scorer.name, scored)
+        try:
+            metrics = await scoreboard.aggregate()
+        except ServerError as error:
+            raise UserError(f"the metrics could not be computed: {error}") from None
+        outcome = _outcome(runs, merged, metrics, await scoreboard.summary(metrics["agent_metrics"]))
+    _say_what_lacks(runs, merged)
+    for path in reversed(files.existing()):
+        path.unlink()
+    write_json(files.run, _record(runs, merged, outcome) | {"configuration": configuration})
+    write_whole(files.rollouts, (orjson.dumps(row) + b"\n" for _, row in merged.rows()))
+    write_json(files.metrics, [metrics_entry(scorer.agent, metrics, outcome)])
+    return outcome
+
+
+def _outcome(runs: list[FinishedRun], merged: Merged, metrics: Json, summary: object) -> Outcome:
+    unscored: dict[Name, str | None] = {}
+    for run in runs:
+        unscored |= {name: failed for name, failed in run.unscored.items() if name not in merged.keys}
+    failures = Counter(failed for failed in unscored.values() if failed is not None)
+    for run in runs:
+        failures += run.failures
+    scored = len(merged.keys)
+    planned = scored + len(unscored) + sum(run.uncounted for run in runs)
+    return Outcome(planned, scored, failures, given_up=0, interrupted=False, metrics=metrics, summary=summary)
+
+
+def _say_what_lacks(runs: list[FinishedRun], merged: Merged) -> None:
+    for run in runs:
+        missing = run.uncounted + sum(name not in merged.keys for name in run.unscored)
+        if missing:
+            stderr_console().print(f"{run.path} lacks {missing} of its {run.planned} rollouts", style="yellow")
+
+
+def _record(runs: list[FinishedRun], merged: Merged, outcome: Outcome) -> Json:
+    return {
+        "status": "complete" if outcome.complete else "incomplete",
+        "ended_at": now(),
+        "versions": versions(),
+        "counts": {"planned": outcome.planned, "scored": outcome.scored, "failed": dict(outcome.failures)},
+        "repeated_rows_left_out": merged.repeated,
+        _SHARDS: [{"rollouts": str(run.path), "rows": len(run.rows), "identity": run.record.get("identity")} for run in runs],
+    }

@@ -1,0 +1,35 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""`gym dataset collate`: checks the data of a configuration and writes one file for each split."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from gym_host.cli.parser import add_config_flags
+from gym_host.cli.setup import load_setup
+from gym_host.collation import Collated, Mode, collate
+from gym_host.datasets import AGENTS, datasets
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    add_config_flags(parser)
+    parser.add_argument(
+        "--mode", choices=[mode.value for mode in Mode], default=Mode.TRAIN_PREPARATION.value, help="which splits to collate"
+    )
+    parser.add_argument("--output-dir", type=Path, default=Path("results/collated"), metavar="DIR", help="where the files go")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Collates the data of a configuration."""
+    setup = load_setup(args, resolve=False)
+    agents = [instance for instance in setup.config.instances(setup.components) if instance.type == AGENTS]
+    for collated in collate(datasets(setup.config, setup.components, agents), Mode(args.mode), args.output_dir):
+        print(_line(collated))
+    return 0
+
+
+def _line(collated: Collated) -> str:
+    ids = "no ids" if collated.unique_ids is None else f"{collated.unique_ids} unique ids"
+    return f"{collated.split}: {collated.rows} rows, {ids}, in {collated.path}"

@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""`gym env resolve`: shows a configuration. `gym env validate`: finds what is wrong with it. Neither starts anything."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+
+import orjson
+import yaml
+
+from gym_host.cli.columns import columns
+from gym_host.cli.parser import Parser, add_config_flags
+from gym_host.cli.setup import load_setup
+from gym_host.errors import ConfigError
+from gym_host.masking import masked
+from gym_host.validation import Validation, validate
+
+
+def add_flags(parser: Parser) -> None:
+    add_config_flags(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def resolve(args: argparse.Namespace) -> int:
+    """Prints the resolved configuration without its secrets.
+
+    Raises:
+        ConfigError: It cannot be resolved.
+    """
+    values = masked(load_setup(args).config.values)
+    print(_json(values) if args.json else yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=130).rstrip())
+    return 0
+
+
+def check(args: argparse.Namespace) -> int:
+    """Prints all that is wrong with a configuration.
+
+    Returns:
+        0 if nothing is, else 2.
+    """
+    try:
+        setup = load_setup(args, resolve=False)
+    except ConfigError as error:
+        found = Validation((error,))
+    else:
+        found = validate(setup.config, setup.components, os.environ)
+    print(_json(_plain(found)) if args.json else _text(found))
+    return 2 if found.faults else 0
+
+
+def _text(found: Validation) -> str:
+    lines = [f"error: {fault}" for fault in found.faults]
+    if found.skipped:
+        lines.append("left out, since this host has no such server:")
+        lines.append(columns([(skipped.name, f"{skipped.type}/{skipped.folder}") for skipped in found.skipped], indent="  "))
+    counts = f"{_count(found.servers, 'server')}, {_count(found.datasets, 'dataset')}, {len(found.skipped)} left out"
+    lines.append(f"{_count(found.faults, 'fault')}: {counts}" if found.faults else f"ok: {counts}")
+    return "\n".join(lines)
+
+
+def _count(things: Sequence[object], name: str) -> str:
+    return f"{len(things)} {name}" if len(things) == 1 else f"{len(things)} {name}s"
+
+
+def _plain(found: Validation) -> dict[str, object]:
+    return {
+        "ok": not found.faults,
+        "faults": [{"what": fault.what, "where": fault.where, "mend": fault.mend} for fault in found.faults],
+        "servers": [{"name": server.name, "type": server.type, "folder": server.folder} for server in found.servers],
+        "skipped": [{"name": server.name, "type": server.type, "folder": server.folder} for server in found.skipped],
+        "datasets": [{"name": data.name, "agent": data.agent, "path": str(data.path)} for data in found.datasets],
+    }
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()

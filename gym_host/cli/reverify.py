@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""`gym eval reverify`: judges the conversations of a finished run anew. Nothing is simulated."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from gym_host.attempts import Attempt, ReverifyAttempt, refuse_unsupported
+from gym_host.calls import ServerCalls
+from gym_host.cli.output import exit_code, show_outcome, stderr_console
+from gym_host.cli.parser import add_config_flags, positive
+from gym_host.cli.run import DEFAULT_CONCURRENCY, max_attempts, verifier_of
+from gym_host.cli.setup import load_setup, words_of_configuration
+from gym_host.config import Instance
+from gym_host.datasets import AGENTS, pick_agent
+from gym_host.errors import ConfigError, UserError
+from gym_host.evaluation import Evaluation, evaluate
+from gym_host.limits import raise_file_limit
+from gym_host.local import running
+from gym_host.reverification import Selection, Stored, read_stored, select
+from gym_host.run_files import RunFiles
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    add_config_flags(parser)
+    source = parser.add_argument_group("the run to judge again")
+    source.add_argument("--inputs", type=Path, required=True, metavar="FILE", help="its materialized inputs")
+    source.add_argument("--rollouts", type=Path, required=True, metavar="FILE", help="its rollouts")
+    source.add_argument("--limit", type=positive, metavar="N", help="judge N rollouts at the most")
+    source.add_argument("--judge-failed-only", action="store_true", help="judge only what the judge failed on; keep the rest")
+    run = parser.add_argument_group("run")
+    run.add_argument("--output", "-o", type=Path, required=True, metavar="FILE", help="where the new rollouts go (.jsonl)")
+    run.add_argument("--resume", action="store_true", help="go on with what is there")
+    run.add_argument("--overwrite", action="store_true", help="replace what is there")
+    run.add_argument("--append", action="store_true", help="with --judge-failed-only: add to the rollouts that are there")
+    run.add_argument("--concurrency", type=positive, metavar="N", help=f"judgings at once (default: {DEFAULT_CONCURRENCY})")
+    run.add_argument("--disable-aggregation", action="store_true", help="compute no metrics at the end")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Reverifies a run.
+
+    Returns:
+        0 if every rollout is scored, 1 if some are not, 130 if it was interrupted.
+    """
+    evaluation = plan_reverification(args)
+    raise_file_limit(2 * evaluation.concurrency)
+    console = stderr_console()
+    _announce(evaluation, console)
+    outcome = asyncio.run(evaluate(evaluation, console))
+    show_outcome(outcome, evaluation.files)
+    return exit_code(outcome)
+
+
+def plan_reverification(args: argparse.Namespace) -> Evaluation:
+    """What a command line asks for.
+
+    Raises:
+        UserError: It cannot be done so.
+    """
+    _refuse_contradictions(args)
+    files = RunFiles.of(args.output)
+    stored = read_stored(args.inputs, args.rollouts)
+    chosen = select(stored, judge_failed_only=args.judge_failed_only, limit=args.limit, carry=not args.append)
+    agent, verifier, instances = _servers(args, stored)
+    return Evaluation(
+        servers=lambda: running(instances),
+        instances=instances,
+        attempt=lambda calls: _attempt(calls, verifier, chosen),
+        agent=agent,
+        scorer=verifier,
+        rows=chosen.rows,
+        files=files,
+        concurrency=args.concurrency or DEFAULT_CONCURRENCY,
+        max_attempts=max_attempts(),
+        resume=args.resume,
+        overwrite=args.overwrite,
+        joins=args.append,
+        aggregate=not args.disable_aggregation,
+        configuration=words_of_configuration(args),
+        only=chosen.only,
+        carried=chosen.carried,
+        source={"reverifies": stored.sha256, "judge_failed_only": args.judge_failed_only},
+    )
+
+
+async def _attempt(calls: ServerCalls, verifier: str, chosen: Selection) -> Attempt:
+    await refuse_unsupported(calls, verifier)
+    return ReverifyAttempt(calls, verifier, chosen.stored)
+
+
+def _refuse_contradictions(args: argparse.Namespace) -> None:
+    if args.append and not args.judge_failed_only:
+        raise UserError("only recovered judgings can be added to what is there", where="--append", mend="add --judge-failed-only")
+    if sum((args.resume, args.overwrite, args.append)) > 1:
+        raise UserError("--resume, --overwrite and --append exclude each other", mend="give one of them")
+    if args.output.resolve() == args.rollouts.resolve() and not args.append:
+        raise UserError("the output is the file that is read", where="--output", mend="name another file")
+
+
+def _servers(args: argparse.Namespace, stored: Stored) -> tuple[str, str, Sequence[Instance]]:
+    """Agent, verifier, and the instances that judging needs; keys and endpoints of all others need not be set."""
+    setup = load_setup(args, resolve=False)
+    agents = [instance for instance in setup.config.instances(setup.components) if instance.type == AGENTS]
+    named = _agent_of(stored)
+    agent = pick_agent(agents, named if named in {agent.name for agent in agents} else None)
+    verifier = verifier_of(agent)
+    if verifier is None:
+        raise ConfigError(f"the agent `{agent.name}` has no resources server", where=f"{agent.place}.resources_server")
+    needed = load_setup(args, only=verifier)
+    return agent.name, verifier, needed.config.instances(needed.components)
+
+
+def _agent_of(stored: Stored) -> str | None:
+    reference = next(iter(stored.rows.values()), {}).get("agent_ref")
+    return reference.get("name") if isinstance(reference, dict) else None
+
+
+def _announce(evaluation: Evaluation, console: Console) -> None:
+    count = len(evaluation.only or evaluation.rows)
+    at_once = min(evaluation.concurrency, count)
+    console.print(
+        f"judging {count} conversations again with {evaluation.scorer}, {at_once} at once -> {evaluation.files.rollouts}"
+    )
