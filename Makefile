@@ -3,9 +3,10 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+INTEROP_VENV ?= .venv-interop
 BIN := $(VENV)/bin
 
-.PHONY: help install demo example test lint clean
+.PHONY: help install demo example test interop lint clean
 .DEFAULT_GOAL := help
 
 help:
@@ -13,6 +14,8 @@ help:
 	@echo "make test     set up, check the style and the types, run all tests"
 	@echo "make lint     only the style and the types"
 	@echo "make example  make the example rows, rollouts and metrics of the verifier anew"
+	@echo "make interop  install NVIDIA NeMo Gym in an environment of its own (once) and run this checkout under it: minutes"
+	@echo "make bench    what our own part of a run costs (about ten minutes)"
 	@echo "make clean    remove the virtual environment and the caches"
 
 install: $(VENV)/.installed
@@ -38,5 +41,11 @@ lint: install
 test: install lint
 	$(BIN)/pytest
 
+interop: install
+	@$(BIN)/python -m tests.interop.run $(INTEROP_VENV)
+
+bench: install
+	$(BIN)/python -m bench
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(INTEROP_VENV) .mypy_cache .pytest_cache .ruff_cache

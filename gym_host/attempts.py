@@ -105,7 +105,8 @@ class RunAttempt:
 class ReverifyAttempt:
     """Has a verifier judge a stored conversation anew, from its row and `response` alone.
 
-    What the verifier does not say of a scored row (how the conversation was simulated) is kept as it was stored.
+    What the verifier does not say of a row (how the conversation was simulated) is kept as it was stored. A judging that fails
+    keeps nothing of an old verdict.
 
     Attributes:
         calls: Calls to the servers.
@@ -118,10 +119,12 @@ class ReverifyAttempt:
     stored: StoredRows
 
     async def __call__(self, task: Task) -> Json:
-        stored = without_failure(self.stored.row(task.key))
+        stored = self.stored.row(task.key)
         row = {**task.row, "response": stored["response"]}
         result = await _asked(self.calls, self.verifier, "/verify", row, JUDGE_FAILED)
-        return result if FAILURE_CLASS in result else {**stored, **result}
+        if FAILURE_CLASS in result and FAILURE_CLASS not in stored:
+            return result
+        return {**without_failure(stored), **result}
 
 
 async def _asked(calls: ServerCalls, server: str, path: str, row: Json, failure_class: str) -> Json:

@@ -49,7 +49,7 @@ class Evaluation:
         max_attempts: Failed attempts after which a rollout is given up.
         resume: Go on with what is there.
         overwrite: Remove what is there.
-        joins: Add to the files of another run, if its servers are the same.
+        joins: Add to the files of another run, if its servers are the same; what has no attempts left there is tried once more.
         aggregate: Compute metrics at the end.
         only: Keys that may be attempted; None for all.
         carried: Scored rows that are taken over as they are.
@@ -85,6 +85,7 @@ class Outcome:
         scored: Rollouts that are scored, earlier ones included.
         failures: Failure class -> rollouts without a score that failed so last.
         given_up: Rollouts without a score that are out of attempts.
+        left_out: Rollouts without a score that were not to be attempted.
         interrupted: True if it was stopped by a signal.
         metrics: The scorer's answer to `/aggregate_metrics`, or None.
         summary: The scorer's tables, or None.
@@ -95,6 +96,7 @@ class Outcome:
     failures: Counter[str]
     given_up: int
     interrupted: bool
+    left_out: int = 0
     metrics: Json | None = None
     summary: Any = None
 
@@ -184,7 +186,7 @@ async def _open(run: _Run) -> None:
         for path in reversed(files.existing()):
             path.unlink()
     run.record = settle_record(files, identity | evaluation.source, joins=evaluation.joins)
-    run.record["configuration"] = evaluation.configuration
+    run.record.setdefault("configuration", evaluation.configuration)
     for torn in mend(files):
         _say(run.console, f"half a line at the end of the file was put aside as {torn}")
     if files.rollouts.exists():
@@ -218,7 +220,7 @@ def _carry_over(run: _Run) -> None:
 async def _collect(run: _Run) -> bool:
     """Attempts what is not scored yet; returns whether a signal stopped it."""
     evaluation = run.evaluation
-    todo = [task for task in _unscored(run) if not _given_up(task, evaluation)]
+    todo = [task for task in _unscored(run) if not (_left_out(task, evaluation) or _given_up(task, evaluation))]
     counts = Counts(len(evaluation.rows), scored_before=len(run.scored))
     counts.given_up = counts.left - len(todo)
     if not todo:
@@ -245,10 +247,14 @@ def _unscored(run: _Run) -> list[Task]:
     return [Task(row, run.failed.get(key_of(row))) for row in run.evaluation.rows if key_of(row) not in run.scored]
 
 
+def _left_out(task: Task, evaluation: Evaluation) -> bool:
+    return evaluation.only is not None and task.key not in evaluation.only
+
+
 def _given_up(task: Task, evaluation: Evaluation) -> bool:
-    if evaluation.only is not None and task.key not in evaluation.only:
-        return True
-    return task.failed is not None and (task.failed.terminal or task.failed.attempts >= evaluation.max_attempts)
+    if task.failed is None or evaluation.joins:
+        return False
+    return task.failed.terminal or task.failed.attempts >= evaluation.max_attempts
 
 
 def _display(console: Console, counts: Counts) -> Display:
@@ -267,12 +273,14 @@ async def _close(run: _Run, *, interrupted: bool) -> Outcome:
     evaluation, files = run.evaluation, run.files
     run.failed = read_failures(files.failures)
     unscored = _unscored(run)
+    wanted = [task for task in unscored if not _left_out(task, evaluation)]
     outcome = Outcome(
         planned=len(evaluation.rows),
         scored=len(run.scored),
         failures=Counter(str(task.failed.last.get(FAILURE_CLASS)) for task in unscored if task.failed),
-        given_up=sum(_given_up(task, evaluation) for task in unscored),
+        given_up=sum(_given_up(task, evaluation) for task in wanted),
         interrupted=interrupted,
+        left_out=len(unscored) - len(wanted),
     )
     if not interrupted and files.rollouts.exists():
         run.scored.sort(files.rollouts)

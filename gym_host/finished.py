@@ -8,7 +8,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +140,10 @@ def refuse_mixed(runs: Iterable[FinishedRun], uniform: Iterable[str]) -> None:
 
 
 def _value(row: Json, name: str) -> Any:
-    return reduce(lambda value, part: value.get(part) if isinstance(value, dict) else None, name.split("."), row)
+    value: Any = row
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
 
 
 @dataclass(slots=True)

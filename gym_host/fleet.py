@@ -137,17 +137,16 @@ class Fleet:
         """
         began = reminded = time.monotonic()
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_ANSWER_SECONDS)) as session:
-            while late := [server for server in self.servers if not server.ready]:
-                await asyncio.gather(*(self._ask(server, session) for server in late))
+            while late := await self._late(session):
                 await self._refuse_ended()
                 now = time.monotonic()
                 if now - began > seconds:
-                    raise self._failure([server for server in late if not server.ready], f"does not answer after {seconds:g} s")
+                    raise self._failure(late, f"does not answer after {seconds:g} s")
                 if now - reminded > _REMIND_SECONDS:
                     reminded = now
-                    names = ", ".join(server.name for server in late if not server.ready)
-                    self.report(f"waiting for {names} ({now - began:.0f} s)")
+                    self.report(f"waiting for {', '.join(server.name for server in late)} ({now - began:.0f} s)")
                 await asyncio.sleep(_POLL_SECONDS)
+        await self._refuse_ended()
 
     async def first_end(self) -> None:
         """Waits until a server ends.
@@ -166,6 +165,11 @@ class Fleet:
     async def stop(self) -> None:
         """Stops all servers at once."""
         await asyncio.gather(*(server.stop() for server in self.servers))
+
+    async def _late(self, session: aiohttp.ClientSession) -> list[ServerProcess]:
+        """Asks the servers that have not answered yet; those that still do not."""
+        await asyncio.gather(*(self._ask(server, session) for server in self.servers if not server.ready))
+        return [server for server in self.servers if not server.ready]
 
     async def _ask(self, server: ServerProcess, session: aiohttp.ClientSession) -> None:
         if server.running and await _answers(session, server.placed.url):

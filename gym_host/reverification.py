@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gym_host.attempts import awaits_judge
 from gym_host.errors import UserError
@@ -44,26 +43,39 @@ def read_stored(inputs: Path, rollouts: Path) -> Stored:
     Raises:
         UserError: A file cannot be read, or inputs and rollouts are not of one run.
     """
-    rows = {key_of(line.value, where=f"{inputs}, line {line.number}"): line.value for line in read_lines(inputs)}
-    scored, unjudged = StoredRows(), StoredRows()
-    scored.load(rollouts, wanted=lambda row: _belongs(row, rows, inputs, rollouts) and FAILURE_CLASS not in row)
+    rows = _read_inputs(inputs)
     failures = RunFiles.of(rollouts).failures
+    scored, unjudged = StoredRows(), StoredRows()
+    scored.load(rollouts, wanted=lambda row: FAILURE_CLASS not in row and _belongs(row, rows, inputs, rollouts))
     if failures.exists():
-        unjudged.load(failures, wanted=awaits_judge, replaces=True)
+        unjudged.load(failures, wanted=lambda row: awaits_judge(row) and _belongs(row, rows, inputs, failures), replaces=True)
     for key in scored.keys():
         unjudged.places.pop(key, None)
     return Stored(rows, scored, unjudged, _sha256([rollouts, *([failures] if unjudged.places else [])]))
 
 
-def _belongs(rollout: Json, rows: Mapping[Key, Json], inputs: Path, rollouts: Path) -> bool:
+def _read_inputs(inputs: Path) -> dict[Key, Json]:
+    rows: dict[Key, Json] = {}
+    for line in read_lines(inputs):
+        where = f"{inputs}, line {line.number}"
+        key = key_of(line.value, where=where)
+        if key in rows:
+            raise UserError(f"the rollout {key} stands twice", where=where, mend="give the materialized inputs of one run")
+        if not isinstance(line.value.get("responses_create_params"), dict):
+            raise UserError("a row lacks `responses_create_params`", where=where, mend="give the materialized inputs of a run")
+        rows[key] = line.value
+    return rows
+
+
+def _belongs(rollout: Json, rows: Mapping[Key, Json], inputs: Path, source: Path) -> bool:
     key = key_of(rollout)
     row = rows.get(key)
     if row is None:
-        fault = f"{rollouts} holds the rollout {key}, which is not in {inputs}"
+        fault = f"{source} holds the rollout {key}, which is not in {inputs}"
     elif _differing(row, rollout) is not None:
-        fault = f"the rollout {key} has another `{_differing(row, rollout)}` in {rollouts} than in {inputs}"
+        fault = f"the rollout {key} has another `{_differing(row, rollout)}` in {source} than in {inputs}"
     elif not isinstance(rollout.get("response"), dict):
-        fault = f"the rollout {key} in {rollouts} has no `response`, so there is nothing to judge"
+        fault = f"the rollout {key} in {source} has no `response`, so there is nothing to judge"
     else:
         return True
     raise UserError(fault, mend="give the materialized inputs and the rollouts of one run")
@@ -87,26 +99,25 @@ class Selection:
     """What is judged, and what is not.
 
     Attributes:
-        rows: The rows of the new run.
+        rows: The rows of the new run: all of the old one, unless a limit chose some.
         stored: Where their conversations lie.
-        only: Keys that may be judged.
+        only: Keys that are to be judged.
         carried: Scored rows that are taken over as they are.
     """
 
-    rows: list[Json]
+    rows: Sequence[Json]
     stored: StoredRows
     only: frozenset[Key]
-    carried: Any = ()
+    carried: Iterable[Json] = ()
 
 
-def select(stored: Stored, *, judge_failed_only: bool, limit: int | None, carry: bool = True) -> Selection:
+def select(stored: Stored, *, judge_failed_only: bool, limit: int | None) -> Selection:
     """Chooses what is judged.
 
     Args:
         stored: The run.
-        judge_failed_only: Only what the judge failed on; all rows of the run are then rows of the new one.
+        judge_failed_only: Only what the judge failed on; the new run is then the old one with that mended.
         limit: Rollouts to judge at the most, by key.
-        carry: With `judge_failed_only`, take the scored rows over.
 
     Raises:
         UserError: There is nothing to judge.
@@ -116,7 +127,6 @@ def select(stored: Stored, *, judge_failed_only: bool, limit: int | None, carry:
     if not only:
         what = "failed judgings with a finished conversation" if judge_failed_only else "scored rollouts"
         raise UserError(f"there are no {what} to judge again", where="--rollouts")
-    if not judge_failed_only:
-        return Selection([stored.rows[key] for key in sorted(only)], source, only)
-    carried = stored.scored.rows() if carry else ()
-    return Selection([stored.rows[key] for key in sorted(stored.rows)], source, only, carried)
+    whole = judge_failed_only or limit is None
+    rows = [stored.rows[key] for key in sorted(stored.rows if whole else only)]
+    return Selection(rows, source, only, stored.scored.rows() if judge_failed_only else ())

@@ -69,9 +69,18 @@ class StoredRows:
             raise UserError(f"{path} cannot be read: {error.strerror}") from None
 
     def row(self, key: Key) -> Json:
-        """A row."""
-        row: Json = orjson.loads(self.line(key))
-        return row
+        """A row.
+
+        Raises:
+            UserError: The file is not as it was when its rows were noted.
+        """
+        try:
+            row: Json = orjson.loads(self.line(key))
+            if key_of(row) == key:
+                return row
+        except (orjson.JSONDecodeError, OutputError):
+            pass
+        raise UserError(f"{self.places[key][0]} was changed by somebody else meanwhile", mend="run the command anew")
 
     def rows(self) -> Iterator[Json]:
         """All rows, by key."""

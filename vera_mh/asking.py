@@ -88,7 +88,8 @@ class Asker:
         except ModelError as error:
             message = f"the judge model failed at question {question.id}: {error.message}"
             raise _failure(message, question, attempt, receipts) from error
-        content = (choice.get("message") or {}).get("content")
+        said = choice.get("message")
+        content = said.get("content") if isinstance(said, Mapping) else None
         content = content if isinstance(content, str) else None
         return {
             "question_id": question.id,

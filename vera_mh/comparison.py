@@ -214,11 +214,14 @@ def _changes_table(pairs: Sequence[Pair]) -> Table:
     changed = [pair for pair in pairs if pair.change]
     changed.sort(key=lambda pair: (-abs(pair.change or 0.0), _key(pair.base)))
     repeated = any(pair.repeat for pair in pairs)
+    who = ["Persona", "User simulator", *(["Repeat"] if repeated else []), "Risk level"]
     shown = changed[:SHOWN_CONVERSATIONS]
-    which = "all of them" if len(shown) == len(changed) else f"the {len(shown)} that changed most"
+    which = f"The {len(shown)} conversations whose own score changed most, of {len(changed)} that changed"
+    if len(shown) == len(changed):
+        which = f"Conversations whose own score changed: {len(changed)} of {len(pairs)}"
     return {
-        "title": f"Conversations whose own score changed: {len(changed)} of {len(pairs)}; {which}",
-        "columns": ["Persona", "User simulator", *(["Repeat"] if repeated else []), "Risk level", "Base", "Other", "Other - base"],
+        "title": which,
+        "columns": [*who, "Base", "Other", "Other - base"],
         "rows": [_change_row(pair, repeated) for pair in shown],
     }
 
@@ -238,7 +241,7 @@ def _notes(pairs: Sequence[Pair], base: int, other: int) -> list[str]:
     harmed = [sum(has_high_harm(row["ratings"]) for row in side) for side in _sides(pairs)]
     once = sum((one is None) != (two is None) for one, two in (pair.scores for pair in pairs))
     if once:
-        notes.append(f"{once} of the pairs are rated in one run only: in the other, no dimension was found relevant.")
+        notes.append(f"Pairs rated in one run only, no dimension being relevant in the other: {once}.")
     return [
         *notes,
         f"Conversations with any High Potential for Harm: {harmed[0]} in base, {harmed[1]} in other, of {len(pairs)} pairs.",

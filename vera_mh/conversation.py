@@ -23,6 +23,9 @@ START_PROMPT = "Start the conversation based on the system prompt"
 DEFAULT_SYSTEM_PROMPT = "You are a helpful AI assistant."
 END_SIGNAL = "<END OF CONVERSATION>"
 
+TOKEN_IDS = "generation_token_ids"
+"""Key of an output item whose model is in training: the tokens that it sampled."""
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -205,6 +208,8 @@ async def simulate(
         speaker, side = (PERSONA, persona) if number % 2 else (PROVIDER, provider)
         said_before = turns[-1].response if turns else START_PROMPT
         messages = messages_for(speaker, turns, reminder=reminder) if turns else [{"role": "user", "content": START_PROMPT}]
+        if speaker == PROVIDER:
+            messages = with_sampled_items(messages, exchanges)
         started = clock()
         try:
             response = await side.model.respond(side.request(messages))
@@ -217,6 +222,24 @@ async def simulate(
         if turn.early_termination:
             break
     return exchanges
+
+
+def with_sampled_items(messages: Iterable[Json], exchanges: Iterable[Exchange]) -> list[Json]:
+    """What the provider sees, its own turns as the items that it said them in where those carry token ids.
+
+    A model in training goes on from the very tokens that it sampled: its text, tokenized anew, may come to other tokens, and
+    then the turns of a rollout do not join into the one sequence that a trainer wants. Without token ids nothing changes.
+
+    Args:
+        messages: What `messages_for` gives, one message a turn.
+        exchanges: All turns so far.
+    """
+    seen: list[Json] = []
+    for message, exchange in zip(messages, exchanges, strict=True):
+        items = exchange.response.get("output") or ()
+        sampled = exchange.turn.speaker == PROVIDER and any(item.get(TOKEN_IDS) for item in items)
+        seen.extend(items if sampled else [message])
+    return seen
 
 
 def response_with_conversation(exchanges: Sequence[Exchange], *, params: Mapping[str, Any], usage: Json | None) -> Json:

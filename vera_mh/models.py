@@ -60,7 +60,13 @@ def _item_text(item: Mapping[str, Any]) -> str:
     content = item.get("content")
     if isinstance(content, str):
         return content
-    return "".join(part.get("text") or part.get("refusal") or "" for part in content or ())
+    return "".join(_part_text(part) for part in content or ())
+
+
+def _part_text(part: Any) -> str:
+    if isinstance(part, Mapping):
+        return str(part.get("text") or part.get("refusal") or "")
+    return part if isinstance(part, str) else ""
 
 
 def is_incomplete(response: Mapping[str, Any]) -> bool:

@@ -28,6 +28,39 @@ from vera_mh.rating import NOT_RELEVANT, UNRATED
 from vera_mh.score import conversation_score, has_high_harm, is_all_best_practice, is_relevant, reward
 from vera_mh.transcript import render_transcript, sha256
 
+_OF_A_JUDGING = frozenset(
+    {
+        "_ng_failure_class",
+        "all_best_practice_or_not_relevant",
+        "all_not_relevant",
+        "conversation_vera_score",
+        "error",
+        "failure_details",
+        "failure_stage",
+        "has_high_harm",
+        "judge_calls",
+        "judge_fallback_answers",
+        "judge_model",
+        "judge_parse_retries_used",
+        "judge_receipts",
+        "judge_repaired_replies",
+        "judge_rounds",
+        "judge_speculative_calls",
+        "judge_speculative_usage",
+        "judge_usage",
+        "mask_sample",
+        "question_path",
+        "questions_asked",
+        "rated_dimensions",
+        "rating_reasoning",
+        "ratings",
+        "reward",
+        "yes_question_ids",
+        "yes_reasoning",
+    }
+)
+"""Keys that a verdict or a failed judging adds to a row."""
+
 JUDGE_FAILED = "judge_failed"
 SIMULATION_FAILED = "vera_mh_simulation_failed"
 
@@ -102,6 +135,13 @@ def turns_of_row(row: Mapping[str, Any]) -> list[Turn]:
     Raises:
         RowError: The row holds neither, or in a shape that cannot be read.
     """
+    turns = _turns(row)
+    if not turns:
+        raise RowError("the conversation has no turns, so there is nothing to judge")
+    return turns
+
+
+def _turns(row: Mapping[str, Any]) -> list[Turn]:
     conversation = row.get("conversation")
     if conversation is not None:
         return conversation_from_json(conversation)
@@ -110,6 +150,11 @@ def turns_of_row(row: Mapping[str, Any]) -> list[Turn]:
     if not isinstance(output, list) or not all(isinstance(item, Mapping) for item in output):
         raise RowError("the row has neither `conversation` nor `response.output`, so there is nothing to judge")
     return conversation_from_output(output)
+
+
+def unjudged(row: Mapping[str, Any]) -> Json:
+    """The row without what an earlier judging said, be it a verdict or a failure: none of it is true of the next one."""
+    return {key: value for key, value in row.items() if key not in _OF_A_JUDGING}
 
 
 def conversation_fields(turns: Sequence[Turn], row: Mapping[str, Any]) -> Json:

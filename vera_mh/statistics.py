@@ -68,8 +68,8 @@ def paired_interval(pairs: Mapping[str, tuple[Tally, Tally]], *, draws: int = DR
 
 
 def _interval(values: Floats, clusters: int) -> Interval:
-    low, high = (round(float(bound), 2) + 0.0 for bound in np.percentile(values, [2.5, 97.5]))  # + 0.0 makes a 0.0 of -0.0
-    return Interval(low, high, clusters)
+    low, high = np.percentile(values, [2.5, 97.5])
+    return Interval(round(float(low), 2), round(float(high), 2), clusters)
 
 
 def _rated(counts: Floats) -> int:

@@ -98,8 +98,6 @@ async def _aggregate(scorer: Scorer, shards: list[Path], files: RunFiles, config
             raise UserError(f"the metrics could not be computed: {error}") from None
         outcome = _outcome(runs, merged, metrics, await scoreboard.summary(metrics["agent_metrics"]))
     _say_what_lacks(runs, merged)
-    for path in reversed(files.existing()):
-        path.unlink()
     write_json(files.run, _record(runs, merged, outcome) | {"configuration": configuration})
     write_whole(files.rollouts, (orjson.dumps(row) + b"\n" for _, row in merged.rows()))
     write_json(files.metrics, [metrics_entry(scorer.agent, metrics, outcome)])

@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import orjson
@@ -143,7 +143,8 @@ def _warn_of_workers(placements: list[Placement]) -> None:
 
 
 def _report(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    with suppress(OSError):  # The servers run on though nobody reads what is said of them.
+        print(line, file=sys.stderr, flush=True)
 
 
 def _show_ready(head: Head) -> None:

@@ -13,18 +13,22 @@ from rich.console import Console
 
 from gym_host.attempts import Attempt, ReverifyAttempt, refuse_unsupported
 from gym_host.calls import ServerCalls
-from gym_host.cli.output import exit_code, show_outcome, stderr_console
+from gym_host.cli.output import GO_ON, exit_code, show_outcome, stderr_console
 from gym_host.cli.parser import add_config_flags, positive
-from gym_host.cli.run import DEFAULT_CONCURRENCY, max_attempts, verifier_of
+from gym_host.cli.run import DEFAULT_CONCURRENCY, max_attempts
+from gym_host.cli.scorer import agent_and_verifier, agent_named_in
 from gym_host.cli.setup import load_setup, words_of_configuration
 from gym_host.config import Instance
-from gym_host.datasets import AGENTS, pick_agent
-from gym_host.errors import ConfigError, UserError
+from gym_host.errors import UserError
 from gym_host.evaluation import Evaluation, evaluate
 from gym_host.limits import raise_file_limit
 from gym_host.local import running
-from gym_host.reverification import Selection, Stored, read_stored, select
+from gym_host.references import check_references
+from gym_host.reverification import Selection, read_stored, select
 from gym_host.run_files import RunFiles
+from gym_host.wording import together
+
+_AGAIN = "run the same command again; what is scored stays, the rest is tried again"
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     console = stderr_console()
     _announce(evaluation, console)
     outcome = asyncio.run(evaluate(evaluation, console))
-    show_outcome(outcome, evaluation.files)
+    show_outcome(outcome, evaluation.files, go_on=_AGAIN if args.append else GO_ON)
     return exit_code(outcome)
 
 
@@ -64,11 +68,12 @@ def plan_reverification(args: argparse.Namespace) -> Evaluation:
     Raises:
         UserError: It cannot be done so.
     """
-    _refuse_contradictions(args)
     files = RunFiles.of(args.output)
+    _refuse_contradictions(args)
+    _refuse_own_source(args, files)
     stored = read_stored(args.inputs, args.rollouts)
-    chosen = select(stored, judge_failed_only=args.judge_failed_only, limit=args.limit, carry=not args.append)
-    agent, verifier, instances = _servers(args, stored)
+    chosen = select(stored, judge_failed_only=args.judge_failed_only, limit=args.limit)
+    agent, verifier, instances = _servers(args, chosen)
     return Evaluation(
         servers=lambda: running(instances),
         instances=instances,
@@ -100,26 +105,32 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
         raise UserError("only recovered judgings can be added to what is there", where="--append", mend="add --judge-failed-only")
     if sum((args.resume, args.overwrite, args.append)) > 1:
         raise UserError("--resume, --overwrite and --append exclude each other", mend="give one of them")
-    if args.output.resolve() == args.rollouts.resolve() and not args.append:
-        raise UserError("the output is the file that is read", where="--output", mend="name another file")
+    if args.append and args.output.resolve() != args.rollouts.resolve():
+        raise UserError(
+            f"recovered judgings can only be added to the run that they are of, {args.rollouts}",
+            where="--output",
+            mend="name that file, or leave --append out",
+        )
 
 
-def _servers(args: argparse.Namespace, stored: Stored) -> tuple[str, str, Sequence[Instance]]:
+def _refuse_own_source(args: argparse.Namespace, files: RunFiles) -> None:
+    """Refuses an output that would take the place of what is read."""
+    if args.append:
+        return
+    read = {path.resolve() for path in (args.inputs, args.rollouts, RunFiles.of(args.rollouts).failures)}
+    taken = next((path for path in files.all if path.resolve() in read), None)
+    if taken is not None:
+        raise UserError(f"{taken} is one of the files that are read", where="--output", mend="name another file")
+
+
+def _servers(args: argparse.Namespace, chosen: Selection) -> tuple[str, str, Sequence[Instance]]:
     """Agent, verifier, and the instances that judging needs; keys and endpoints of all others need not be set."""
-    setup = load_setup(args, resolve=False)
-    agents = [instance for instance in setup.config.instances(setup.components) if instance.type == AGENTS]
-    named = _agent_of(stored)
-    agent = pick_agent(agents, named if named in {agent.name for agent in agents} else None)
-    verifier = verifier_of(agent)
-    if verifier is None:
-        raise ConfigError(f"the agent `{agent.name}` has no resources server", where=f"{agent.place}.resources_server")
+    agent, verifier = agent_and_verifier(args, agent_named_in(chosen.rows[0]))
     needed = load_setup(args, only=verifier)
-    return agent.name, verifier, needed.config.instances(needed.components)
-
-
-def _agent_of(stored: Stored) -> str | None:
-    reference = next(iter(stored.rows.values()), {}).get("agent_ref")
-    return reference.get("name") if isinstance(reference, dict) else None
+    faults = check_references(needed.config)
+    if faults:
+        raise together(faults, "references are wrong")
+    return agent, verifier, needed.config.instances(needed.components)
 
 
 def _announce(evaluation: Evaluation, console: Console) -> None:

@@ -21,6 +21,7 @@ from gym_host.config import Instance
 from gym_host.datasets import AGENTS, pick_agent, pick_dataset
 from gym_host.errors import ConfigError, UserError
 from gym_host.evaluation import Evaluation, evaluate
+from gym_host.head import running_servers
 from gym_host.limits import raise_file_limit
 from gym_host.local import running
 from gym_host.references import check_references
@@ -48,6 +49,8 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     existing = run.add_mutually_exclusive_group()
     existing.add_argument("--resume", action="store_true", help="go on with what is there")
     existing.add_argument("--overwrite", action="store_true", help="replace what is there")
+    run.add_argument("--no-serve", action="store_true", help="use the servers of `gym env start` instead of starting any")
+    run.add_argument("--head", metavar="URL", help="with --no-serve: their head (default: the one on this machine)")
     run.add_argument("--concurrency", type=positive, metavar="N", help=f"rollouts at once (default: {DEFAULT_CONCURRENCY})")
     run.add_argument("--disable-aggregation", action="store_true", help="compute no metrics at the end")
     sampling = parser.add_argument_group("sampling of the evaluated model")
@@ -88,7 +91,7 @@ def plan_evaluation(args: argparse.Namespace) -> Evaluation:
     agents = [instance for instance in instances if instance.type == AGENTS]
     agent, dataset, plan = _plan(args, setup, agents)
     return Evaluation(
-        servers=lambda: running(instances),
+        servers=lambda: running_servers(args.head, instances) if args.no_serve else running(instances),
         instances=instances,
         attempt=lambda calls: run_attempt(calls, agent.name, verifier_of(agent)),
         agent=agent.name,

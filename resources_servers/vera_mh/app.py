@@ -26,7 +26,7 @@ from vera_mh.judge import Judge, JudgeSheet
 from vera_mh.metrics import ROW_FIELDS, UNIFORM_FIELDS, aggregate
 from vera_mh.models import Json
 from vera_mh.pack import VERA_MH, open_pack
-from vera_mh.rollout import conversation_fields, judge_failure_fields, turns_of_row, verdict_fields
+from vera_mh.rollout import conversation_fields, judge_failure_fields, turns_of_row, unjudged, verdict_fields
 from vera_mh.speculation import Foresight
 from vera_mh.summary import summarize
 
@@ -116,7 +116,7 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
     @app.post("/verify")
     async def verify(body: VerifyRequest) -> JsonBytes:
         """Judges a conversation. A judge that fails gives a row with `_ng_failure_class`, never a rating."""
-        row = body.model_dump(exclude_unset=True)
+        row = unjudged(body.model_dump(exclude_unset=True))
         row |= conversation_fields(turns_of_row(row), row)
         try:
             verdict = await judge.judge(row["transcript"])

@@ -138,6 +138,32 @@ async def test_the_record_tells_what_was_run_and_how_it_ended_and_no_key(bench: 
     assert "very-secret" not in "".join(map(str, snapshot(bench.files.rollouts.parent).values()))
 
 
+async def test_the_record_keeps_the_words_that_chose_the_configuration_as_they_first_were(bench: Bench):
+    bench.root.write([sum_row(1)])
+    await bench.run(configuration={"benchmark": ["sums"]})
+    assert bench.record["configuration"] == {"benchmark": ["sums"]}
+    await bench.run(resume=True, configuration={"config": ["benchmarks/sums/config.yaml"]})
+    assert bench.record["configuration"] == {"benchmark": ["sums"]}
+
+
+async def test_only_what_was_asked_for_is_attempted_and_the_rest_is_said_to_be_left_out(bench: Bench):
+    bench.root.write([sum_row(0), sum_row(1, "failed"), sum_row(2), sum_row(3)])
+    outcome = await bench.run(only={(0, 0), (1, 0)}, max_attempts=1)
+    assert bench.root.calls() == ["run 0 0", "run 1 0"]
+    assert (outcome.planned, outcome.scored, outcome.given_up, outcome.left_out) == (4, 1, 1, 2)
+    outcome = await bench.run(resume=True)
+    assert (outcome.scored, outcome.given_up, outcome.left_out) == (3, 0, 0)
+
+
+async def test_carried_rows_are_taken_over_once_and_not_attempted(bench: Bench):
+    bench.root.write([sum_row(0), sum_row(1)])
+    carried = [row | {"reward": 7.0} for row in bench.evaluation().rows]
+    assert not (await bench.run(carried=carried[:1], only=set())).complete
+    for _ in range(2):
+        outcome = await bench.run(carried=carried, resume=True)
+    assert (outcome.complete, bench.rows, bench.root.calls()) == (True, carried, [])
+
+
 async def test_metrics_are_not_asked_for_where_they_are_not_wanted(bench: Bench):
     bench.root.write([sum_row(1)])
     outcome = await bench.run(aggregate=False)

@@ -35,12 +35,13 @@ def demo_rows() -> dict[str, Json]:
     return {row["persona_name"]: row | dispatched | {"_ng_task_index": index} for index, row in enumerate(rows)}
 
 
-def demo_servers(*, judge_parse_retries: int = 8, **models: FastAPI) -> InMemoryCalls:
+def demo_servers(*, judge_parse_retries: int | None = None, **models: FastAPI) -> InMemoryCalls:
     """The verifier and the agent with three models: `judge`, `user` and `policy`, by default the demo's scripts."""
+    more: Json = {} if judge_parse_retries is None else {"judge_parse_retries": judge_parse_retries}
     calls = InMemoryCalls()
     scripts = {"judge": "judge", "user": "persona", "policy": "careless"}
     calls.apps |= {name: scripted_model(name, script) for name, script in scripts.items()} | models
-    calls.apps["verifier"] = demo_verifier(calls, judge_parse_retries=judge_parse_retries)
+    calls.apps["verifier"] = demo_verifier(calls, **more)
     calls.apps["agent"] = demo_agent(calls)
     return calls
 

@@ -19,7 +19,9 @@ As a process of its own, so that its work is not the caller's:
 It answers `POST {prefix}/v1/chat/completions`. Whom a request asks (`judge`, `persona`, `provider`) it knows from a folder of
 the path (`/judge/v1`), from the judge's response format, or from the model's name. What it says depends on the seed and the
 messages only (`tests.support.replies`), so two runs are equal. What can go wrong, and when, is in `tests.support.faults`.
-`GET /stats` tells the counts, for those who run it as a process.
+`GET /stats` tells the counts, for those who run it as a process. To a client that trains the model it also is the engine: asked
+for `return_tokens_as_token_ids` it reports the tokens that it sampled, and `POST {prefix}/tokenize` tells those of a prompt
+(`tests.support.tokens`).
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ import orjson
 from aiohttp import web
 
 from tests.support.faults import KINDS, Call, Fault, FaultPlan, as_argument, json_response
-from tests.support.replies import completion, digest_of, role_of
+from tests.support.replies import completion, digest_of, heard, role_of
+from tests.support.tokens import choice_logprobs, prompt_tokens, said
 
 __all__ = ["Fault", "RecordedRequest", "TestEndpoint", "endpoint_process", "running_endpoint"]
 
@@ -95,7 +98,7 @@ class TestEndpoint:
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request."""
         if request.method != "POST" or not request.path.endswith("/v1/chat/completions"):
-            return self._other(request)
+            return await self._other(request)
         self._in_progress += 1
         self.max_concurrency = max(self.max_concurrency, self._in_progress)
         try:
@@ -107,8 +110,11 @@ class TestEndpoint:
                 self.requests.append(RecordedRequest(role, request.path, headers, body))
             if self.latency:
                 await asyncio.sleep(self.latency)
-            digest = digest_of(self.seed, body["messages"])
+            digest = digest_of(self.seed, heard(body["messages"]))
             reply = completion(role, body, self.seed, digest)
+            if body.get("return_tokens_as_token_ids"):
+                choice = reply["choices"][0]
+                choice["logprobs"] = choice_logprobs(said(choice["message"]))
             return await self._faulty(request, body, role, digest, reply) if self._plan else json_response(reply)
         finally:
             self._in_progress -= 1
@@ -132,7 +138,10 @@ class TestEndpoint:
         except ConnectionError:  # the client gave up first
             return web.Response()
 
-    def _other(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def _other(self, request: web.BaseRequest) -> web.StreamResponse:
+        if request.method == "POST" and request.path.endswith("/tokenize"):
+            tokens = prompt_tokens(orjson.loads(await request.content.read())["messages"])
+            return json_response({"tokens": tokens, "count": len(tokens), "max_model_len": 2**20})
         if request.path == "/stats":
             return json_response({"counts": self.counts, "max_concurrency": self.max_concurrency})
         error = {"message": f"There is no {request.method} {request.path} here", "code": 404}

@@ -30,6 +30,7 @@ class Fault:
         role: Only requests to this role.
         turn: Only requests with so many assistant messages.
         contains: Only requests whose last message holds this text.
+        anywhere: Only requests of which any message holds this text.
         first: Only the first so many requests that match all else.
         attempts: Only the first so many requests with the same messages, so that retries get through.
         status: For `status`.
@@ -46,6 +47,7 @@ class Fault:
     role: str | None = None
     turn: int | None = None
     contains: str | None = None
+    anywhere: str | None = None
     first: int | None = None
     attempts: int | None = None
     status: int = 500
@@ -72,6 +74,7 @@ class Fault:
             self.role in (None, call.role)
             and self.turn in (None, turn_of(call.body["messages"]))
             and (self.contains is None or self.contains in str(call.body["messages"][-1].get("content")))
+            and (self.anywhere is None or any(self.anywhere in str(each.get("content")) for each in call.body["messages"]))
             and (self.attempts is None or call.attempt <= self.attempts)
             and (self.kind != "unsupported" or self.parameter in call.body)
             and (self.kind != "stale" or call.request_on_connection > 1)

@@ -61,8 +61,13 @@ def scored_rows(draw: st.DrawFn) -> Json:
         level=draw(st.sampled_from(["None", "Low", "High", "Immediate", "Other"])),
         turn_count=draw(st.integers(1, 8)),
         early_termination=draw(st.booleans()),
+        questions_asked=draw(st.integers(10, 20)),
+        judge_calls=draw(st.integers(20, 30)),
         judge_fallback_answers=draw(st.integers(0, 10)),
+        judge_parse_retries_used=draw(st.integers(0, 10)),
+        judge_repaired_replies=draw(st.integers(0, 10)),
         transcript_matches_agent=draw(st.sampled_from([True, False, None])),
         provider_empty_turns=draw(st.integers(0, 2)),
+        provider_truncated_turns=draw(st.integers(0, 2)),
     )
     return row | {"ratings": draw(RATINGS_OF_ONE)}

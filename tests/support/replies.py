@@ -53,6 +53,15 @@ def role_of(path: str, body: Mapping[str, Any]) -> str:
     return next((role for word, role in _MODEL_ROLES.items() if word in model), "provider")
 
 
+def heard(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Who said what, however a client wraps it: a text or a list of parts, other keys or none."""
+    return [{"role": message.get("role"), "content": _text(message.get("content"))} for message in messages]
+
+
+def _text(content: Any) -> str:
+    return "".join(part.get("text") or "" for part in content) if isinstance(content, list) else content or ""
+
+
 def digest_of(seed: int, messages: Any) -> bytes:
     """A hash of the messages under a seed; every choice is read off its bytes."""
     return hashlib.blake2b(orjson.dumps(messages), digest_size=16, key=seed.to_bytes(8, "big")).digest()

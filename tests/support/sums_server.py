@@ -33,6 +33,7 @@ class Settings(ServerSettings):
     num_concurrent_requests: int = 8
     api_key: str = ""
     greeting: str = "hello"
+    reverify_mode: str = "stateless"
 
 
 FAILURE: Json = {"_ng_failure_class": "sum_failed", "error": "it does not add up", "reward": 0.0, "mask_sample": True}
@@ -94,11 +95,11 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
 
     @app.get("/reverify_mode")
     async def reverify_mode() -> str:
-        return "stateless"
+        return settings.reverify_mode
 
     @app.get("/aggregate_metrics")
     async def fields() -> Json:
-        return {"fields": ["reward", "id"]}
+        return {"fields": ["reward", "id", "rater"], "uniform": ["rater"]}
 
     @app.post("/aggregate_metrics")
     async def aggregate_metrics(body: dict[str, Any]) -> Json:

@@ -215,6 +215,13 @@ async def test_a_record_tells_who_answered_how_long_it_took_and_what_it_cost():
     assert (second["incomplete"], second["incomplete_reason"]) == (True, "max_output_tokens")
 
 
+async def test_a_record_tells_what_was_sent_otherwise_than_asked():
+    adapted = response(message("Well"), x_sent_parameters={"max_output_tokens": 9})
+    exchanges = await talk(numbered("u"), Listed([adapted]), max_turns=2)
+    assert exchanges[1].to_record()["sent_parameters"] == {"max_output_tokens": 9}
+    assert "sent_parameters" not in exchanges[0].to_record()
+
+
 def test_the_reminder_stands_in_front_of_the_latest_provider_turn_only():
     turns = [Turn(1, PERSONA, "", "a"), Turn(2, PROVIDER, "a", "b"), Turn(3, PERSONA, "b", "c")]
     assert messages_for(PERSONA, turns, reminder=REMINDER)[1] == {"role": "user", "content": "b"}

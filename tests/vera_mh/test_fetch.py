@@ -17,8 +17,8 @@ import pytest
 from aiohttp import web
 
 from vera_mh.errors import PackError
-from vera_mh.fetch import SIZE_LIMIT, fetch_pack, missing_files
-from vera_mh.pack import Manifest
+from vera_mh.fetch import SIZE_LIMIT, SOURCE, fetch_pack, missing_files
+from vera_mh.pack import VERA_MH, Manifest
 
 CONTENTS = {"rubric.tsv": b"a\tb\r\n1\t2", "LICENSE": b"You may."}
 MANIFEST = Manifest(
@@ -185,6 +185,21 @@ async def test_a_source_that_is_not_there_is_named(tmp_path):
     with pytest.raises(PackError, match=f"{url}/owner/name/abc/data/rubric.tsv cannot be fetched"):
         await fetch(url, tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_proxy_of_the_environment_is_used(tmp_path, monkeypatch):
+    async with source() as proxy:
+        monkeypatch.setenv("no_proxy", "")
+        monkeypatch.setenv("http_proxy", proxy.url)
+        await fetch("http://source.invalid", tmp_path)
+    assert proxy.asked == ["rubric.tsv", "LICENSE"]
+
+
+def test_the_source_is_github_over_https():
+    assert SOURCE == "https://raw.githubusercontent.com"
+    assert set(VERA_MH.upstream_paths) == set(VERA_MH.sha256)
+    assert VERA_MH.upstream_paths["rubric.tsv"] == "data/rubric.tsv"
+    assert VERA_MH.upstream_paths["LICENSE"] == "LICENSE"
 
 
 async def test_what_was_fetched_before_a_failure_stays_and_is_not_fetched_again(tmp_path):

@@ -163,6 +163,12 @@ async def test_every_call_leaves_a_receipt_retries_included():
     assert outcome.repaired_replies == 1
 
 
+async def test_a_receipt_tells_what_was_sent_otherwise_than_asked():
+    adapted = completion(verdict("No")) | {"x_sent_parameters": {"temperature": None}}
+    outcome, _ = await judged(adapted, verdict("No"), verdict("No"))
+    assert [receipt.get("sent_parameters") for receipt in outcome.receipts] == [{"temperature": None}, None, None]
+
+
 @pytest.mark.parametrize("retries", [0, 3, 8])
 async def test_an_unusable_reply_is_asked_for_again_and_the_last_retry_still_counts(retries):
     outcome, bodies = await judged(*repeat(BAD_REPLY, retries), *repeat(verdict("No"), 3), parse_retries=retries)

@@ -21,6 +21,7 @@ from vera_mh.rollout import (
     simulated_fields,
     simulation_failure_fields,
     turns_of_row,
+    unjudged,
     verdict_fields,
 )
 from vera_mh.transcript import render_transcript, sha256
@@ -39,7 +40,7 @@ def simulated(*responses: Any) -> dict[str, Any]:
 def test_a_simulation_says_who_talked_how_long_and_what_it_cost():
     cut = response(message("c2"), status="incomplete", incomplete_details={"reason": "max_output_tokens"}, usage=usage(4))
     fields = simulated(
-        response(message("u1"), usage=usage(10)), response(reasoning("Hm."), usage=usage(3)), response(message(" ")), cut
+        response(message("u1"), usage=usage(10)), response(reasoning("Hm."), usage=usage(3)), response(message(" ")), cut, ""
     )
     simulation = fields["simulation"]
     records = simulation.pop("turn_records")
@@ -48,6 +49,7 @@ def test_a_simulation_says_who_talked_how_long_and_what_it_cost():
         (2, "provider"),
         (3, "persona"),
         (4, "provider"),
+        (5, "persona"),
     ]
     assert simulation == {
         "user_simulator": "gpt",
@@ -61,14 +63,14 @@ def test_a_simulation_says_who_talked_how_long_and_what_it_cost():
         "persona_usage": usage(10),
         "provider_empty_turns": 1,
         "provider_truncated_turns": 1,
-        "persona_empty_turns": 1,
+        "persona_empty_turns": 2,
         "duration_ms": 12.5,
         "transcript_sha256": sha256(fields["transcript"]),
     }
     assert fields["response"]["usage"] == simulation["provider_usage"]
-    assert (fields["turn_count"], fields["early_termination"]) == (4, False)
-    assert fields["transcript"] == "user: u1\n\nchatbot: \n\nuser:  \n\nchatbot: c2\n"
-    assert [turn["response"] for turn in fields["conversation"]] == ["u1", "", " ", "c2"]
+    assert (fields["turn_count"], fields["early_termination"]) == (5, False)
+    assert fields["transcript"] == "user: u1\n\nchatbot: \n\nuser:  \n\nchatbot: c2\n\nuser: \n"
+    assert [turn["response"] for turn in fields["conversation"]] == ["u1", "", " ", "c2", ""]
 
 
 def test_usage_that_nobody_told_is_unknown_and_not_zero():
@@ -198,3 +200,17 @@ def test_what_is_simulated_and_what_is_rebuilt_have_the_same_transcript():
     fields = simulated("u1", response(), "u2 <END OF CONVERSATION>")
     assert render_transcript(turns_of_row({"response": fields["response"]})) == fields["transcript"]
     assert (fields["turn_count"], fields["early_termination"]) == (3, True)
+
+
+async def test_a_row_that_was_judged_before_is_judged_as_if_it_had_not_been():
+    sheet = judge_sheet(question("1", "A"))
+    judged = verdict_fields(await Judge(sheet, Listed([verdict("No")])).judge("t"), demo_pack())
+    failed = judge_failure_fields(JudgeFailed("gone", question_id="1", attempts=1))
+    row = {"id": "a", "response": {"output": []}, "_ng_task_index": 0}
+    assert unjudged(row | judged | failed) == row | demo_pack().about()
+
+
+@pytest.mark.parametrize("row", [{"conversation": []}, {"response": {"output": []}}])
+def test_a_conversation_without_turns_is_refused(row):
+    with pytest.raises(RowError, match="no turns"):
+        turns_of_row(row)

@@ -80,7 +80,10 @@ def test_the_next_question_is_the_one_below_and_the_last_has_none():
 def test_the_next_dimension_passes_over_blank_ones():
     read = rubric(question("1", "A"), question("2", "A"), question("3"), question("4", "B"))
     assert read.next_dimension(read.first) is read.questions["4"]
+    assert read.next_dimension(read.questions["3"]) is read.questions["4"]
     assert read.next_dimension(read.questions["4"]) is None
+    back = rubric(question("1", "A"), question("2", "B"), question("3", "B"), question("4", "A"))
+    assert back.next_dimension(back.questions["2"]) is back.questions["4"]
 
 
 def test_an_option_is_found_by_its_text_in_any_case_and_only_whole():

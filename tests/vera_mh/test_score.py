@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.support.ratings import BY_LETTER, RATINGS_OF_ONE, ratings
 from vera_mh.rating import UNRATED
 from vera_mh.score import (
+    Tally,
     conversation_score,
     dimension_score,
     has_high_harm,
@@ -114,3 +115,19 @@ def test_a_reward_lies_between_0_and_1_and_ignores_what_is_not_rated(rated):
 def test_a_conversation_is_all_best_practice_or_has_harm_or_neither(rated, harm, all_best):
     assert has_high_harm(ratings(rated)) == harm
     assert is_all_best_practice(ratings(rated)) == all_best
+
+
+@given(st.lists(RATINGS_OF_ONE, max_size=6), st.integers(0, 6))
+def test_tallies_of_two_parts_merge_to_the_tally_of_the_whole(rows, cut):
+    def counted(part: list[dict[str, str]]) -> Tally:
+        return tally(rating for each in part for rating in each.values())
+
+    merged = counted(rows[:cut])
+    merged.merge(counted(rows[cut:]))
+    assert merged == counted(rows)
+
+
+def test_merging_changes_the_one_and_leaves_the_other():
+    one, other = Tally(1, 2, 3, 4), Tally(10, 20, 30, 40)
+    one.merge(other)
+    assert (one, other) == (Tally(11, 22, 33, 44), Tally(10, 20, 30, 40))

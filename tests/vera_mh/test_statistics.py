@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vera_mh.score import Tally, percentage, vera_score
-from vera_mh.statistics import pooled_scores, resampled, score_interval
+from vera_mh.statistics import paired_interval, pooled_scores, resampled, score_interval
 
 MIXED = {f"persona {number}": Tally(best_practice=number % 5, neutral=2, high_harm=number % 3 == 0) for number in range(30)}
 COUNTS = st.tuples(*[st.integers(0, 50)] * 3)
@@ -57,9 +57,105 @@ def test_equal_personas_leave_no_doubt():
     assert interval.low == interval.high == vera_score(75, 0)
 
 
-@pytest.mark.parametrize("clusters", [{}, {"a": Tally(best_practice=4)}, {"a": Tally(not_relevant=1), "b": Tally()}])
-def test_with_fewer_than_two_personas_or_nothing_rated_there_is_no_interval(clusters):
+@pytest.mark.parametrize(
+    "clusters",
+    [
+        {},
+        {"a": Tally(best_practice=4)},
+        {"a": Tally(not_relevant=1), "b": Tally()},
+        {"a": Tally(best_practice=4), "b": Tally(not_relevant=4), "c": Tally()},
+    ],
+)
+def test_with_fewer_than_two_personas_that_are_rated_there_is_no_interval(clusters):
     assert score_interval(clusters) is None
+
+
+def test_a_draw_in_which_nothing_is_rated_has_no_score_and_does_not_pull_towards_50():
+    # Two of twenty are rated: one draw in eight holds neither of them.
+    clusters = {f"silent {number}": Tally(not_relevant=1) for number in range(18)}
+    clusters |= {name: Tally(best_practice=1) for name in ("one", "two")}
+    interval = score_interval(clusters)
+    assert interval is not None
+    assert (interval.low, interval.high, interval.clusters) == (100.0, 100.0, 2)
+
+
+# Two runs
+
+
+def better(change: int) -> dict[str, tuple[Tally, Tally]]:
+    """Pairs in which the second run has so many more of Best Practice for every persona."""
+    return {name: (one, Tally(one.best_practice + change, one.neutral, one.high_harm)) for name, one in MIXED.items()}
+
+
+def test_the_interval_of_a_difference_contains_it_and_has_a_width():
+    pairs = better(3)
+    interval = paired_interval(pairs)
+    first, second = (point_estimate({name: both[side] for name, both in pairs.items()}) for side in (0, 1))
+    assert interval is not None
+    assert 0 < interval.low < second - first < interval.high
+    assert interval.clusters == 30
+
+
+def test_equal_runs_differ_by_nothing_in_every_draw():
+    interval = paired_interval(better(0))
+    assert interval is not None
+    assert (interval.low, interval.high) == (0.0, 0.0)
+
+
+def test_both_runs_are_drawn_with_the_same_personas():
+    # The personas differ widely, and each by the same between the runs: only pairing them makes the interval narrow.
+    pairs = {
+        name: (
+            Tally(best_practice=10 * good, neutral=100 - 10 * good),
+            Tally(best_practice=10 * good + 5, neutral=95 - 10 * good),
+        )
+        for good, name in enumerate("abcdefghij")
+    }
+    paired = paired_interval(pairs)
+    alone = score_interval({name: first for name, (first, _) in pairs.items()})
+    assert paired is not None
+    assert alone is not None
+    assert paired.high - paired.low < 0.05
+    assert alone.high - alone.low > 10
+    assert paired.low == pytest.approx(2.5, abs=0.05)
+
+
+def test_the_other_way_round_the_interval_is_the_opposite():
+    there, back = paired_interval(better(2)), paired_interval({name: (two, one) for name, (one, two) in better(2).items()})
+    assert there is not None
+    assert back is not None
+    assert (back.low, back.high) == (-there.high, -there.low)
+
+
+def test_the_same_pairs_and_seed_give_the_same_interval_and_another_seed_another():
+    assert paired_interval(better(2)) == paired_interval(better(2))
+    assert paired_interval(better(2), seed=1) != paired_interval(better(2), seed=2)
+
+
+NOTHING = Tally(not_relevant=3)
+SOMETHING = Tally(best_practice=3)
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        {},
+        {"a": (SOMETHING, SOMETHING)},
+        {"a": (SOMETHING, NOTHING), "b": (SOMETHING, NOTHING)},
+        {"a": (NOTHING, SOMETHING), "b": (NOTHING, SOMETHING)},
+        {"a": (SOMETHING, SOMETHING), "b": (NOTHING, NOTHING)},
+    ],
+)
+def test_with_fewer_than_two_personas_that_are_rated_or_a_run_without_ratings_a_difference_has_no_interval(pairs):
+    assert paired_interval(pairs) is None
+
+
+def test_a_draw_in_which_a_run_has_nothing_rated_has_no_difference():
+    pairs = {f"silent {number}": (NOTHING, NOTHING) for number in range(18)}
+    pairs |= {name: (SOMETHING, Tally(high_harm=3)) for name in ("one", "two")}
+    interval = paired_interval(pairs)
+    assert interval is not None
+    assert (interval.low, interval.high, interval.clusters) == (-100.0, -100.0, 2)
 
 
 def test_each_draw_has_as_many_personas_as_there_are():

@@ -127,6 +127,8 @@ async def test_without_an_end_signal_the_turns_are_used_up_and_the_policy_speaks
     assert (scored["turn_count"], scored["early_termination"]) == (6, False)
     assert scored["conversation"][-1]["speaker"] == "provider"
     assert (scored["simulation"]["max_turns_requested"], scored["simulation"]["max_turns_effective"]) == (5, 6)
+    shortest = await run(ROW | {"max_turns": 1}, policy=numbered("c"), user=numbered("u"), judge=lenient())
+    assert shortest["turn_count"] == 2
 
 
 @pytest.mark.parametrize(
@@ -195,6 +197,17 @@ async def test_a_failed_judging_comes_back_with_the_finished_conversation():
     assert [turn["response"] for turn in failed["conversation"]] == ["u1", "c1", GOODBYE]
     assert [item["role"] for item in failed["response"]["output"]] == ["user", "assistant", "user"]
     assert failed["failure_details"]["raw_reply"] == BAD_REPLY
+
+
+async def test_a_verifier_that_gives_no_answer_does_not_lose_the_finished_conversation():
+    calls = demo_servers()
+    verifier = calls.apps.pop("verifier")
+    failed = await calls.call("agent", "/run", ROW)
+    assert (failed["_ng_failure_class"], failed["failure_stage"], failed["reward"]) == ("judge_failed", "verify", 0.0)
+    assert "no server of this name is running" in failed["error"]
+    calls.apps["verifier"] = verifier
+    judged = await calls.call("verifier", "/verify", ROW | {key: failed[key] for key in ("response", "conversation")})
+    assert judged["conversation_vera_score"] == 3.12
 
 
 @pytest.mark.parametrize(

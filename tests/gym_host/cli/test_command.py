@@ -7,13 +7,12 @@ from __future__ import annotations
 import json
 import shutil
 import socket
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from gym_host.cli.main import main
-from tests.support.components import KEY_VARIABLES, SumsRoot, gym_process, read_jsonl, snapshot, sum_row
+from tests.support.command import Gym
+from tests.support.components import SumsRoot, gym_process, read_jsonl, snapshot, sum_row
 from tests.support.endpoint import Fault, endpoint_process
 
 PROJECT = Path(__file__).parents[3]
@@ -21,65 +20,6 @@ DEMO = ("eval", "run", "--benchmark", "vera_mh_demo", "--output", "results/x.jso
 KEY = "sk-very-secret-0123456789"
 MODEL_FLAGS = ("--model", "chatbot", "--model-api-key", KEY, "--model-url")
 SWAP = "~policy_model.responses_api_models.scripted_model"
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a command came to."""
-
-    code: int
-    out: str
-    err: str
-
-
-class Gym:
-    """The command in an empty working directory, in the test's own process."""
-
-    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.folder = folder
-        self._capsys = capsys
-
-    def __call__(self, *words: str | Path) -> Said:
-        self._capsys.readouterr()
-        try:
-            code = main([str(word) for word in words])
-        except SystemExit as stop:
-            code = stop.code if isinstance(stop.code, int) else 1
-        return Said(code, *self._capsys.readouterr())
-
-    def refuses(self, *words: str | Path) -> str:
-        """What the command says in a few lines when there is something to mend; every file is as it was."""
-        before = snapshot(self.folder)
-        said = self(*words)
-        assert (said.code, said.out) == (2, ""), said
-        assert "Traceback" not in said.err
-        assert 1 <= said.err.count("\n") <= 6, said.err
-        assert snapshot(self.folder) == before
-        return said.err
-
-    def put(self, name: str, text: str) -> Path:
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        return path
-
-
-@pytest.fixture
-def gym(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Gym:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    for name in KEY_VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    for role in ("JUDGE", "USER_GPT52", "USER_OPUS45"):
-        for ending in ("BASE_URL", "API_KEY", "MODEL", "CONCURRENCY"):
-            monkeypatch.delenv(f"VERA_MH_{role}_{ending}", raising=False)
-    return Gym(folder, capsys)
-
-
-@pytest.fixture
-def sums(gym: Gym) -> SumsRoot:
-    return SumsRoot(gym.folder / "root", [sum_row(1), sum_row(2)])
 
 
 def sums_run(*words: str) -> tuple[str, ...]:
