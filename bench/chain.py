@@ -54,9 +54,14 @@ def write_rows(path: Path, count: int, max_turns: int) -> Path:
     rows = list(benchmark_rows(pack, prefix="bench", max_turns=max_turns))
     with path.open("w") as file:
         for number, row in enumerate(islice(cycle(rows), count)):
-            # A note of its own in each prompt, so that no two conversations are the same.
-            prompt = f"{row['persona_system_prompt']}\n({number})"
-            file.write(json.dumps({**row, "id": f"bench__{number}", "persona_system_prompt": prompt}) + "\n")
+            # A note of its own in both prompts, so that no two conversations are the same.
+            system = {"role": "system", "content": f"You are a helpful AI assistant. ({number})"}
+            numbered = {
+                "id": f"bench__{number}",
+                "persona_system_prompt": f"{row['persona_system_prompt']}\n({number})",
+                "responses_create_params": {"input": [system]},
+            }
+            file.write(json.dumps(row | numbered) + "\n")
     return path
 
 

@@ -118,9 +118,9 @@ def assert_same_run(ours: Path, theirs: Path) -> None:
     assert_same_metrics(ours, theirs)
 
 
-def assert_same_metrics(ours: Path, theirs: Path) -> None:
+def assert_same_metrics(ours: Path, theirs: Path, *, except_for: Iterable[str] = ()) -> None:
     """Asserts that the metrics of two runs are the same."""
     one, other = metrics_of(ours), metrics_of(theirs)
     assert one.keys() - other.keys() == METRICS_ONLY_OURS
-    assert differences(one, other, except_for=METRICS_ONLY_THEIRS | METRICS_ONLY_OURS) == {}
+    assert differences(one, other, except_for={*METRICS_ONLY_THEIRS, *METRICS_ONLY_OURS, *except_for}) == {}
     assert other["agent_metrics"]

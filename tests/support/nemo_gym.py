@@ -65,7 +65,12 @@ class NemoGym:
         return f"hydra.run.dir={self._scratch / 'hydra'}"
 
     def __call__(
-        self, *words: str | Path, environ: Mapping[str, str] | None = None, folder: Path = PROJECT, seconds: float = 300.0
+        self,
+        *words: str | Path,
+        environ: Mapping[str, str] | None = None,
+        folder: Path = PROJECT,
+        seconds: float = 300.0,
+        tidy: bool = True,
     ) -> Finished:
         """Runs it to its end.
 
@@ -74,6 +79,7 @@ class NemoGym:
             environ: Environment variables, beside those of the machine that are no keys.
             folder: The working directory.
             seconds: How long it may take.
+            tidy: Whether it ends all that it starts; if not, that is done here.
 
         Raises:
             AssertionError: It did not end in time, or left processes behind. They are ended.
@@ -92,7 +98,7 @@ class NemoGym:
             )
             try:
                 process.wait(timeout=seconds)
-                left = _wait_for_end(mark)
+                left = _wait_for_end(mark) if tidy else {}
             except subprocess.TimeoutExpired:
                 left = {process.pid: "the command itself"}
             finally:
@@ -102,14 +108,14 @@ class NemoGym:
         assert not left, f"still running: {left}\n{printed[-4000:]}"
         return Finished(process.returncode, printed)
 
-    def evaluate(self, *words: str | Path, output: Path, environ: Mapping[str, str] | None = None) -> str:
+    def evaluate(self, *words: str | Path, output: Path, environ: Mapping[str, str] | None = None, tidy: bool = True) -> str:
         """`gym eval run` or another command that starts the servers; what it printed.
 
         Raises:
             AssertionError: It failed.
         """
         kept = ["+skip_venv_if_present=true", f"+uv_venv_dir={self.servers}", f"+uv_cache_dir={self._folder / 'uv-cache'}"]
-        finished = self(*words, "--output", output, self.quiet, *kept, environ=environ)
+        finished = self(*words, "--output", output, self.quiet, *kept, environ=environ, tidy=tidy)
         assert finished.status == 0, finished.printed[-8000:]
         return finished.printed
 

@@ -14,6 +14,7 @@ import pytest
 from tests.support.endpoint import Fault, endpoint_process, running_endpoint
 from tests.support.faults import KINDS
 from tests.support.replies import END_SIGNAL, options_of
+from tests.support.tokens import prompt_tokens, text_of_tokens
 
 SYSTEM = {"role": "system", "content": "You are a helpful AI assistant."}
 
@@ -140,3 +141,31 @@ async def test_it_runs_as_a_process_of_its_own_and_leaves_nothing_behind():
             assert (await response.json())["counts"] == {"provider": 2, "fault/status": 1}
     with pytest.raises(aiohttp.ClientConnectorError):
         await ask(url, body_of("Hello"))
+
+
+async def test_what_is_said_hangs_on_the_words_and_not_on_how_a_client_wraps_them():
+    plain, wrapped = body_of("a", "b", "c"), body_of("a", "b", "c")
+    for message in wrapped["messages"]:
+        message["content"] = [{"type": "text", "text": message["content"]}]
+    wrapped["messages"][2]["generation_token_ids"] = [1]
+    async with running_endpoint() as endpoint:
+        assert text_of(await ask(endpoint.url, plain)) == text_of(await ask(endpoint.url, wrapped))
+
+
+async def test_a_fault_can_be_for_the_requests_that_hold_a_text_anywhere():
+    async with running_endpoint(faults=[Fault(kind="content", anywhere="early", body="Nonsense")]) as endpoint:
+        assert text_of(await ask(endpoint.url, body_of("early", "b", "c"))) == "Nonsense"
+        assert text_of(await ask(endpoint.url, body_of("late", "b", "c"))) != "Nonsense"
+
+
+async def test_it_tells_the_tokens_that_it_sampled_and_those_of_a_prompt_if_asked():
+    body = body_of("Hello", return_tokens_as_token_ids=True)
+    async with running_endpoint() as endpoint, aiohttp.ClientSession() as session:
+        reply = await ask(endpoint.url, body)
+        async with session.post(f"{endpoint.url.removesuffix('/v1')}/tokenize", json={"messages": body["messages"]}) as response:
+            prompt = await response.json()
+        without = await ask(endpoint.url, body_of("Hello"))
+    sampled = [int(entry["token"].removeprefix("token_id:")) for entry in reply["choices"][0]["logprobs"]["content"]]
+    assert text_of_tokens(sampled) == text_of(reply)
+    assert prompt["tokens"] == prompt_tokens(body["messages"])
+    assert "logprobs" not in without["choices"][0]
