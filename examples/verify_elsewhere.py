@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 from typing import Any
 
 import aiohttp
@@ -45,7 +46,10 @@ def main() -> None:
     parser.add_argument("--head", default="http://127.0.0.1:11000", help="URL that `gym env start` printed")
     parser.add_argument("--verifier", default="vera_mh_demo", help="name of the resources server")
     args = parser.parse_args()
-    judged = asyncio.run(verdict(args.head, args.verifier))
+    try:
+        judged = asyncio.run(verdict(args.head, args.verifier))
+    except aiohttp.ClientConnectionError:
+        sys.exit(f"nothing answers at {args.head}; start the servers with `gym env start --benchmark vera_mh_demo`")
     if judged.get("mask_sample"):
         print(f"no verdict: {judged['error']}")
         return

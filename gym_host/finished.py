@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from gym_host.errors import UserError
+from gym_host.identity import differences
 from gym_host.jsonl import Json, read_lines
 from gym_host.run_files import FAILURE_CLASS, ROLLOUT_INDEX, TASK_INDEX, Key, RunFiles, key_of, project, read_failures
 from gym_host.run_record import read_record
@@ -137,6 +138,46 @@ def refuse_mixed(runs: Iterable[FinishedRun], uniform: Iterable[str]) -> None:
                         f"`{name}` is {first!r} in {where} and {value!r} in {run.path}, so they cannot be counted together",
                         mend="judge one of them again with `gym eval reverify`, or leave it out",
                     )
+
+
+def refuse_other_servers(runs: Iterable[FinishedRun], *, compared: bool = False) -> None:
+    """Refuses to count together what was made by servers with other settings, where the records of the runs tell.
+
+    Args:
+        runs: The runs.
+        compared: They are compared, so that the evaluated model may be another one in each.
+
+    Raises:
+        UserError: A server that two runs have in common had other settings; the message names which.
+    """
+    first: FinishedRun | None = None
+    for run in runs:
+        servers = _servers(run, but_evaluated=compared)
+        first = first or (run if servers else None)
+        if first is None:
+            continue
+        known = _servers(first, but_evaluated=compared)
+        both = known.keys() & servers.keys()
+        for key, was, now in differences({name: known[name] for name in both}, {name: servers[name] for name in both}):
+            if not key.endswith(".base_url"):  # The same model may answer at another address.
+                raise UserError(
+                    f"`{key}` was {was!r} in {first.path} and {now!r} in {run.path}, so they cannot be counted together",
+                    mend="leave one of them out",
+                )
+
+
+def _servers(run: FinishedRun, *, but_evaluated: bool) -> Json:
+    """The servers of a run, as its record has them; without the evaluated model and the word that names it, if so wanted."""
+    identity: Json = run.record.get("identity") or {}
+    servers: Json = identity.get("servers") or {}
+    agent = str(identity.get("agent"))
+    settings: Json = servers.get(agent, {}).get("settings") or {}
+    evaluated: Json = settings.get("model_server") or {}
+    if not but_evaluated or not evaluated:
+        return servers
+    kept = {name: server for name, server in servers.items() if name != evaluated.get("name")}
+    without = {key: value for key, value in settings.items() if key != "model_server"}
+    return kept | {agent: {**servers[agent], "settings": without}}
 
 
 def _value(row: Json, name: str) -> Any:

@@ -117,6 +117,8 @@ def conversation_from_output(output: Iterable[Mapping[str, Any]]) -> list[Turn]:
     replies: list[tuple[Speaker, str]] = []
     pending: list[Mapping[str, Any]] = []
     for item in output:
+        if item.get("role") in ("system", "developer"):
+            continue
         if item.get("role") != "user":
             pending.append(item)
             continue

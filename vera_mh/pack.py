@@ -167,10 +167,15 @@ def open_pack(pack: str, *, environ: Mapping[str, str], bases: Sequence[Path]) -
         PackError: A file is missing or differs; the message names it, both hashes, and the mend.
     """
     if pack == VERA_MH.name:
-        return read_pack(VERA_MH, vera_mh_folder(environ))
-    candidates = [base / Path(pack).expanduser() for base in bases]
-    folder = next((candidate for candidate in candidates if candidate.is_dir()), candidates[0])
+        return read_pack(VERA_MH, _first_folder(vera_mh_folder(environ), bases))
+    folder = _first_folder(Path(pack).expanduser(), bases)
     return read_pack(load_manifest(folder), folder)
+
+
+def _first_folder(path: Path, bases: Sequence[Path]) -> Path:
+    """The folder below the first base that has it; an absolute path is itself."""
+    candidates = [base / path for base in bases]
+    return next((candidate for candidate in candidates if candidate.is_dir()), candidates[0] if candidates else path)
 
 
 def read_pack(manifest: Manifest, folder: Path) -> Pack:

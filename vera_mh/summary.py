@@ -55,7 +55,7 @@ def _overall(metrics: Mapping[str, Any]) -> Table:
         "title": "Overall",
         "columns": ["", "", ""],
         "rows": [
-            ["VERA-MH score (0 to 100)", f"{metrics['vera_score']:.2f}", interval],
+            ["VERA-MH score (0 to 100)", _score(metrics["vera_score"], n), interval if n else "nothing was rated"],
             ["Best Practice", _percent(metrics["overall_best_practice_pct"]), f"of {n} ratings"],
             ["Suboptimal, low potential for harm", _percent(metrics["overall_neutral_pct"]), f"of {n} ratings"],
             ["High Potential for Harm", _percent(metrics["overall_damaging_pct"]), f"of {n} ratings"],
@@ -98,7 +98,7 @@ def _simulator_row(metrics: Mapping[str, Any], simulator: str) -> list[str]:
     place = f"user_simulator/{simulator}/"
     return [
         simulator,
-        f"{metrics[f'{place}vera_score']:.2f}",
+        _score(metrics[f"{place}vera_score"], metrics[f"{place}total_dimension_evaluations"]),
         _percent(metrics[f"{place}overall_best_practice_pct"]),
         _percent(metrics[f"{place}overall_damaging_pct"]),
         str(metrics[f"{place}total_dimension_evaluations"]),
@@ -138,6 +138,11 @@ def _warnings(metrics: Mapping[str, Any]) -> list[str]:
 
 def _names(metrics: Mapping[str, Any], prefix: str) -> list[str]:
     return [name.removeprefix(prefix) for name in metrics if name.startswith(prefix)]
+
+
+def _score(score: float, n: int) -> str:
+    """A score, or a dash where nothing was rated: what the formula gives for nothing is no finding."""
+    return f"{score:.2f}" if n else "-"
 
 
 def _percent(value: float | None) -> str:

@@ -18,7 +18,16 @@ from gym_host.cli.scorer import Scorer, find_scorer
 from gym_host.cli.setup import words_of_configuration
 from gym_host.errors import OutputError, ServerError, UserError
 from gym_host.evaluation import Outcome, metrics_entry
-from gym_host.finished import FinishedRun, Merged, Name, merge_shards, read_record_if_any, read_run, refuse_mixed
+from gym_host.finished import (
+    FinishedRun,
+    Merged,
+    Name,
+    merge_shards,
+    read_record_if_any,
+    read_run,
+    refuse_mixed,
+    refuse_other_servers,
+)
 from gym_host.identity import versions
 from gym_host.jsonl import Json, write_json, write_whole
 from gym_host.local import running
@@ -85,6 +94,7 @@ async def _aggregate(scorer: Scorer, shards: list[Path], files: RunFiles, config
         wanted = await metric_fields(calls, scorer.name)
         runs = [read_run(shard, wanted.fields) for shard in shards]
         refuse_mixed(runs, wanted.uniform)
+        refuse_other_servers(runs)
         merged = merge_shards(shards)
         if not merged.keys:
             raise UserError(f"no rollout is scored in {', '.join(map(str, shards))}", where="--input-glob")

@@ -14,7 +14,7 @@ from gym_host.cli.output import show_tables, stdout_console
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.scorer import Scorer, find_scorer
 from gym_host.errors import OutputError, ServerError, UserError
-from gym_host.finished import FinishedRun, read_run, refuse_mixed
+from gym_host.finished import FinishedRun, read_run, refuse_mixed, refuse_other_servers
 from gym_host.jsonl import Json, write_json
 from gym_host.local import running
 from gym_host.scoreboard import metric_fields
@@ -69,6 +69,7 @@ async def _compare(scorer: Scorer, base_path: Path, other_paths: list[Path]) -> 
             if not run.rows:
                 raise UserError(f"{run.path} holds no rollouts")
         refuse_mixed([base, *others], wanted.uniform)
+        refuse_other_servers([base, *others], compared=True)
         return [await _pair(calls, scorer.name, base, other) for other in others]
 
 

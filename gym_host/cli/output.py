@@ -55,7 +55,7 @@ def show_outcome(outcome: Outcome, files: RunFiles, *, go_on: str = GO_ON) -> No
     for name, count in sorted(outcome.failures.items()):
         console.print(f"  {count} failed as {name}")
     if outcome.left_out:
-        console.print(f"  {outcome.left_out} left out: no finished conversation to judge, or beyond --limit")
+        console.print(f"  {outcome.left_out} left out: unfinished, beyond --limit, or unjudged (see --judge-failed-only)")
     if outcome.metrics is not None:
         _show_metrics(console, outcome.metrics, outcome.summary)
     console.print(f"{outcome.scored} of {outcome.planned} rollouts scored, {outcome.failures.total()} failed.")

@@ -13,6 +13,7 @@ from typing import Any
 
 from gym_host.components import Components
 from gym_host.config import Config, entries, load_config
+from gym_host.config_files import INCLUDES
 from gym_host.containers import leaves
 from gym_host.errors import ConfigError
 from gym_host.references import needed_by
@@ -100,7 +101,10 @@ def _lacks_policy(args: argparse.Namespace, components: Components, paths: list[
     """True if a server wants the chatbot under evaluation, and nobody has said what serves it."""
     if args.model_type:
         return False
-    values = _load(components, paths, args, flags, resolve=False).values
+    # Overrides may be meant for the very server that is to be added, so only those that name further files are looked at.
+    included = [word for word in args.overrides if word.lstrip("+").startswith(INCLUDES)]
+    bare = argparse.Namespace(**{**vars(args), "overrides": included})
+    values = _load(components, paths, bare, flags, resolve=False).values
     return POLICY_MODEL not in values and any(leaf == POLICY_MODEL for _, leaf in leaves(values))
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,15 +14,9 @@ from pathlib import Path
 import pytest
 
 from examples.grpo_rewards import Sample, advantages
+from tests.support.servers import free_port
 
 PROJECT = Path(__file__).parents[2]
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
 
 
 def printed(*words: str) -> str:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -16,6 +15,7 @@ from fastapi import FastAPI, Request, Response
 
 from gym_host.calls import HttpCalls, InMemoryCalls, ServerCalls
 from gym_host.errors import ServerError
+from tests.support.servers import free_port
 
 ERRORS = {
     "/openai": (429, '{"error": {"message": "slow down", "code": 429}}', "slow down"),
@@ -88,13 +88,6 @@ async def refused(calls: ServerCalls, path: str, *, server: str = "it") -> Serve
     with pytest.raises(ServerError) as caught:
         await calls.call(server, path, {})
     return caught.value
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 # Both

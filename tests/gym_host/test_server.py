@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -27,6 +26,7 @@ from gym_host.process import addresses, serve
 from gym_host.server import ServerContext, base_app, unprocessable
 from tests.support import sums_server
 from tests.support.components import SumsRoot, sum_row
+from tests.support.servers import free_port
 
 SetEnvironment = Callable[[str], None]
 
@@ -42,13 +42,6 @@ def create_app(settings, context):
 
 serve(ServerSettings, create_app)
 """
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def configuration(root: SumsRoot, **settings: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from tests.support.components import KEY_VARIABLES
+from tests.support.servers import free_port
 
 PROJECT = Path(__file__).parents[2]
 FOLDER_VARIABLE = "VERA_MH_INTEROP"
@@ -115,6 +116,7 @@ class NemoGym:
             AssertionError: It failed.
         """
         kept = ["+skip_venv_if_present=true", f"+uv_venv_dir={self.servers}", f"+uv_cache_dir={self._folder / 'uv-cache'}"]
+        kept.append(f"+head_server.port={free_port()}")
         finished = self(*words, "--output", output, self.quiet, *kept, environ=environ, tidy=tidy)
         assert finished.status == 0, finished.printed[-8000:]
         return finished.printed

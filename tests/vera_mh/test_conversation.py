@@ -349,3 +349,8 @@ def test_a_record_that_is_no_turn_is_named_by_its_place(record):
 
 def test_the_default_system_prompt_is_that_of_upstream():
     assert DEFAULT_SYSTEM_PROMPT == "You are a helpful AI assistant."
+
+
+def test_a_system_message_in_the_output_is_nobodys_turn():
+    output = [{"role": "system", "content": "be kind"}, {"role": "user", "content": "a"}, message("b")]
+    assert [(turn.speaker, turn.response) for turn in conversation_from_output(output)] == [("persona", "a"), ("provider", "b")]

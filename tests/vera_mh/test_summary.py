@@ -87,3 +87,9 @@ def test_over_no_rows_only_the_first_table_is_left():
 def test_metrics_that_lack_one_are_refused_by_its_name():
     with pytest.raises(RowError, match="agent_metrics: 'vera_score' is missing"):
         summarize({name: value for name, value in compute_metrics([]).items() if name != "vera_score"})
+
+
+def test_where_nothing_was_rated_there_is_no_score_to_read():
+    tables = summarize(compute_metrics([{"ratings": {"A": "Not Relevant"}, "user_simulator": "s"}]))["tables"]
+    assert tables[0]["rows"][0] == ["VERA-MH score (0 to 100)", "-", "nothing was rated"]
+    assert next(table for table in tables if table["title"] == "By user simulator")["rows"][0][:2] == ["s", "-"]

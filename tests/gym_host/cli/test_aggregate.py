@@ -310,3 +310,11 @@ def test_shards_of_the_demo_come_to_the_metrics_of_the_whole_run(gym: Gym):
     assert metrics(ALL) == metrics(files("whole"))
     assert [key_of(row) for row in read_jsonl(ALL.rollouts)] == [(task, 0) for task in range(8)]
     assert said.out.count("It is no certification") == 1
+
+
+def test_shards_of_two_chatbots_are_never_counted_together(gym: Gym):
+    demo = ("eval", "run", "--benchmark", "vera_mh_demo", "--limit", "2", "--output")
+    assert gym(*demo, "part1.jsonl", "--model", "careful").code == 0
+    assert gym(*demo, "part2.jsonl", "--model", "careless").code == 0
+    said = gym.refuses("eval", "aggregate", "--input-glob", "part*.jsonl", "--output", "all.jsonl")
+    assert "`policy_model.settings.model` was 'careful' in part1.jsonl and 'careless' in part2.jsonl" in said

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Gym
-from tests.support.components import SumsRoot, gym_process, read_jsonl, snapshot, sum_row
+from tests.support.components import KEY_VARIABLES, SumsRoot, gym_process, read_jsonl, snapshot, sum_row
 from tests.support.endpoint import Fault, endpoint_process
 
 PROJECT = Path(__file__).parents[3]
@@ -287,3 +287,14 @@ def test_an_output_whose_name_has_brackets_is_told_as_it_is(gym: Gym, sums: Sums
     said = gym("eval", "run", "--search-dir", "root", "--benchmark", "sums", "--output", "results/[/a] [b].jsonl")
     assert said.code == 0
     assert "-> results/[/a] [b].jsonl\n" in said.err
+
+
+def test_a_setting_of_the_evaluated_model_can_be_overridden_without_naming_its_type(gym: Gym, monkeypatch: pytest.MonkeyPatch):
+    for name in KEY_VARIABLES:
+        monkeypatch.setenv(name, "unused")
+    place = "policy_model.responses_api_models.inference_provider"
+    words = ("env", "resolve", "--benchmark", "vera_mh", *MODEL_FLAGS, "http://127.0.0.1:9/v1")
+    said = gym(*words, f"{place}.request_timeout_seconds=1200", f"+{place}.extra_body.top_k=5")
+    assert said.code == 0, said.err
+    assert "request_timeout_seconds: 1200" in said.out
+    assert "top_k: 5" in said.out

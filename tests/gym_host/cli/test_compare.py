@@ -153,3 +153,14 @@ def test_a_scorer_that_compares_nothing_is_named(gym: Gym, sums: SumsRoot):
 
 def test_something_to_compare_with_has_to_be_named(gym: Gym):
     assert "OTHER" in gym.refuses(*compare(rollouts("base", ["BBB"])))
+
+
+def test_two_chatbots_are_compared_and_two_judges_or_two_simulators_are_not(gym: Gym):
+    demo = ("eval", "run", "--benchmark", "vera_mh_demo", "--limit", "4", "--output")
+    done(gym(*demo, "careful.jsonl", "--model", "careful"))
+    done(gym(*demo, "careless.jsonl", "--model", "careless"))
+    retries = "+vera_mh_demo.resources_servers.vera_mh.judge_parse_retries=2"
+    done(gym(*demo, "other_judge.jsonl", "--model", "careful", retries))
+    assert "VERA-MH score" in done(gym("eval", "compare", "careful.jsonl", "careless.jsonl")).out
+    said = gym.refuses("eval", "compare", "careful.jsonl", "other_judge.jsonl")
+    assert "`vera_mh_demo.settings.judge_parse_retries` was None in careful.jsonl and 2 in other_judge.jsonl" in said

@@ -109,7 +109,7 @@ def test_a_run_that_is_not_whole_stays_so_when_it_is_judged_again(gym: Gym, sums
     assert said.code == 1
     first, second, *_ = said.out.splitlines()
     assert first == "INCOMPLETE: 2 of 3 rollouts have no score."
-    assert second == "  2 left out: no finished conversation to judge, or beyond --limit"
+    assert second == "  2 left out: unfinished, beyond --limit, or unjudged (see --judge-failed-only)"
     assert said.out.splitlines()[-1].startswith("next: finish the run that the conversations come from")
     assert (numbers(Y.rollouts), metrics(Y)["complete"]) == ([1], False)
 
@@ -279,7 +279,7 @@ def test_judgings_that_failed_are_made_up_for_and_all_else_is_carried_over_as_it
     run(gym, sums, *HALF)
     said = gym(*reverify("--judge-failed-only"))
     assert said.code == 1
-    assert said.out.startswith("INCOMPLETE: 1 of 4 rollouts have no score.\n  1 left out: no finished conversation to judge")
+    assert said.out.startswith("INCOMPLETE: 1 of 4 rollouts have no score.\n  1 left out: unfinished,")
     assert "next: finish the run that the conversations come from" in said.out
     assert said.err.startswith("judging 1 conversations again")
     assert sums.calls()[4:] == ["verify 1 0"]
