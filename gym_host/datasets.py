@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from gym_host.components import Components
@@ -55,6 +56,22 @@ class Dataset:
             # A benchmark's own refusal (no network, a drifted file) is the user's to mend, and said in its words.
             raise ConfigError(f"the dataset `{self.name}` cannot be prepared: {error}") from error
 
+    def rows(self) -> Path:
+        """The file of the rows, made if it is not there, and found to be what its script makes, if the script can tell.
+
+        Raises:
+            ConfigError: They cannot be made, or are others; in the script's words.
+        """
+        if not self.path.exists():
+            return self.prepare()
+        check = getattr(_script(self.prepare_script), "check", None) if self.prepare_script else None
+        try:
+            if callable(check):
+                check(self.path)
+        except Exception as error:
+            raise ConfigError(f"the rows of the dataset `{self.name}` are not to be used: {error}") from error
+        return self.path
+
 
 def rows_beside(script: Path, name: str) -> Path:
     """Where a prepare script puts its rows: `data/` beside it, or the same place under the working directory.
@@ -73,13 +90,17 @@ def rows_beside(script: Path, name: str) -> Path:
     return Path.cwd() / "benchmarks" / folder.name / "data" / name
 
 
-def _prepare_function(script: Path) -> Callable[[], Any]:
+def _script(script: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"gym_prepare.{script.parent.name}", script)
     if spec is None or spec.loader is None:
         raise ConfigError(f"{script} is no Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    prepare = getattr(module, "prepare", None)
+    return module
+
+
+def _prepare_function(script: Path) -> Callable[[], Any]:
+    prepare = getattr(_script(script), "prepare", None)
     if not callable(prepare):
         raise ConfigError(f"{script} has no function `prepare`")
     return prepare  # type: ignore[no-any-return]

@@ -161,8 +161,8 @@ async def _refuse_unreachable(calls: ServerCalls, instances: Sequence[Instance])
     found = [text for text in await asyncio.gather(*(trouble(instance.name) for instance in instances)) if text]
     if found:
         raise UserError(
-            "\n  ".join(["nothing was run, since these cannot be reached:", *found]),
-            mend="start what is to answer there, or set base_url",
+            "\n  ".join(["nothing was run, since these cannot be used:", *found]),
+            mend="start what is to answer there, or set base_url and api_key",
         )
 
 
@@ -193,7 +193,7 @@ async def _open(run: _Run) -> None:
         run.scored.load(files.rollouts)
         _refuse_strangers(run)
     run.failed = read_failures(files.failures)
-    if not files.inputs.exists():
+    if not (evaluation.joins and files.inputs.exists()):
         write_whole(files.inputs, (orjson.dumps(row) + b"\n" for row in evaluation.rows))
     begin(files, run.record, concurrency=evaluation.concurrency)
     _carry_over(run)
@@ -295,7 +295,11 @@ async def _aggregated(run: _Run, outcome: Outcome) -> Outcome:
     try:
         metrics = await scoreboard.aggregate()
     except ServerError as error:
-        raise UserError(f"the metrics could not be computed: {error}", mend="run the same command with --resume") from None
+        raise UserError(
+            f"the metrics could not be computed: {error}",
+            where=str(run.files.rollouts),
+            mend="repair what it names, then run the same command with --resume",
+        ) from None
     write_json(run.files.metrics, [metrics_entry(run.evaluation.agent, metrics, outcome)])
     return replace(outcome, metrics=metrics, summary=await scoreboard.summary(metrics["agent_metrics"]))
 

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from gym_host.jsonl import Json
 from gym_host.run_files import FAILURE_CLASS, Key
 from gym_host.scoreboard import Scoreboard
+from gym_host.wording import printable
 
 _PLAIN_SECONDS = 15.0
 
@@ -78,7 +79,7 @@ class RunState:
         if self.first_failure is None:
             stage = row.get("failure_stage")
             place = f" at {stage}" if stage else ""
-            self.first_failure = f"{row.get('id', key)}: {row[FAILURE_CLASS]}{place}: {row.get('error')}"
+            self.first_failure = printable(f"{row.get('id', key)}: {row[FAILURE_CLASS]}{place}: {row.get('error')}")
             self.warn(f"first failure: {self.first_failure}")
 
     def line(self) -> str:

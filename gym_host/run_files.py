@@ -21,6 +21,9 @@ ATTEMPT_INDEX = "_ng_attempt_index"
 FAILURE_CLASS = "_ng_failure_class"
 FAILURE_TERMINAL = "_ng_failure_terminal"
 
+_ENDINGS = ("_failures", "_materialized_inputs")
+_LONGEST_NAME = 200
+
 Key = tuple[int, int]
 """(task index, rollout index) of a rollout."""
 
@@ -54,6 +57,12 @@ class RunFiles:
         Raises:
             OutputError: The name does not end in `.jsonl`, or is a folder.
         """
+        if output.stem.endswith(_ENDINGS):
+            raise OutputError(f"{output.name} is a name for another file of a run", where="--output", mend="choose another name")
+        if len(output.name.encode()) > _LONGEST_NAME:
+            raise OutputError(
+                f"a name of {len(output.name)} characters is too long", where="--output", mend="choose a shorter one"
+            )
         if output.suffix != ".jsonl" or output.is_dir():
             raise OutputError(f"{output} is no name for a rollouts file", where="--output", mend="end it in .jsonl")
         return cls(output)

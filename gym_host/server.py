@@ -18,7 +18,7 @@ import orjson
 from fastapi import FastAPI, Request, Response
 
 from gym_host.calls import Json, ServerCalls
-from gym_host.errors import ConfigError, GymError, ServerError
+from gym_host.errors import ConfigError, GymError, ServerError, UserError
 from gym_host.settings import ServerSettings
 
 SettingsT = TypeVar("SettingsT", bound=ServerSettings)
@@ -95,6 +95,9 @@ def build_app(create_app: Callable[[SettingsT, ServerContext], FastAPI], setting
     """
     try:
         return create_app(settings, context)
+    except UserError as error:
+        place = f"{context.name}.{error.where}" if error.where else context.name
+        raise ConfigError(error.what, where=place, mend=error.mend) from error
     except GymError:
         raise
     except Exception as error:

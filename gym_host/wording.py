@@ -50,3 +50,9 @@ def together(faults: Sequence[ConfigError], title: str) -> ConfigError:
     if len(faults) > _FAULTS_SHOWN:
         lines.append(f"  and {len(faults) - _FAULTS_SHOWN} more")
     return ConfigError("\n".join(lines))
+
+
+def printable(text: str, *, longest: int = 600) -> str:
+    """A text from elsewhere as one line that does nothing to a terminal: control characters as blanks, and a bounded length."""
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return line if len(line) <= longest else f"{line[:longest]}..."

@@ -12,6 +12,11 @@ from hypothesis import HealthCheck, settings
 
 from vera_mh.pack import VERA_MH, Pack, read_pack
 
+for _name in ("http_proxy", "https_proxy", "all_proxy"):
+    # Tests talk to this machine alone, whatever proxy it has.
+    os.environ.pop(_name, None)
+    os.environ.pop(_name.upper(), None)
+
 PROJECT = Path(__file__).parent.parent
 
 # A busy machine is no fault of the code under test.

@@ -92,6 +92,11 @@ class Verdict:
     def fallback_answers(self) -> int:
         return sum(step.fallback for step in self.path)
 
+    @property
+    def inexact_answers(self) -> int:
+        """Answers that equal no option, case and blanks apart, so that one was found by containment or stood in."""
+        return sum(step.answer.strip().lower() != step.raw_answer.strip().lower() for step in self.path)
+
     def path_json(self) -> list[Json]:
         """The `question_path` of a scored row."""
         answers = iter(self.answers)

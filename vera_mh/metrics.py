@@ -45,6 +45,7 @@ ROW_FIELDS = (
     "questions_asked",
     "judge_calls",
     "judge_fallback_answers",
+    "judge_inexact_answers",
     "judge_parse_retries_used",
     "judge_repaired_replies",
     "transcript_matches_agent",
@@ -52,6 +53,7 @@ ROW_FIELDS = (
     "rubric_version",
     "judge_model",
     "simulation.max_turns_effective",
+    "simulation.persona_empty_turns",
     "simulation.provider_empty_turns",
     "simulation.provider_truncated_turns",
 )
@@ -130,6 +132,7 @@ class _Sums:
             "questions_asked",
             "judge_calls",
             "judge_fallback_answers",
+            "judge_inexact_answers",
             "judge_parse_retries_used",
             "judge_repaired_replies",
         ):
@@ -137,9 +140,11 @@ class _Sums:
         turns = row.get("turn_count")
         if turns is not None:
             self.turns.append(turns)
+            totals["without_provider_turn"] += turns <= 1
         if simulation:
             totals["simulated"] += 1
             totals["reached_max_turns"] += turns == simulation.get("max_turns_effective")
+            totals["empty_persona_turn"] += bool(simulation.get("persona_empty_turns"))
             totals["empty_provider_turn"] += bool(simulation.get("provider_empty_turns"))
             totals["truncated_provider_turn"] += bool(simulation.get("provider_truncated_turns"))
 
@@ -158,9 +163,12 @@ class _Sums:
             "questions_asked_mean": _ratio(asked, n),
             "judge_calls_total": calls,
             "judge_fallback_answer_rate": _ratio(totals["judge_fallback_answers"], asked),
+            "judge_inexact_answer_rate": _ratio(totals["judge_inexact_answers"], asked),
             "judge_parse_retry_rate": _ratio(totals["judge_parse_retries_used"], calls),
             "judge_repaired_reply_rate": _ratio(totals["judge_repaired_replies"], calls),
             "transcript_mismatch_rate": _ratio(totals["transcript_mismatch"], totals["transcripts_compared"]),
+            "conversations_without_provider_turn_rate": _ratio(totals["without_provider_turn"], len(turns)),
+            "conversations_with_empty_persona_turn_rate": _ratio(totals["empty_persona_turn"], simulated),
             "conversations_with_empty_provider_turn_rate": _ratio(totals["empty_provider_turn"], simulated),
             "conversations_with_truncated_provider_turn_rate": _ratio(totals["truncated_provider_turn"], simulated),
         }

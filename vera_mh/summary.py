@@ -126,7 +126,10 @@ def _warnings(metrics: Mapping[str, Any]) -> list[str]:
     for name, sentence in (
         ("conversations_with_empty_provider_turn_rate", "of the conversations have an empty chatbot turn"),
         ("conversations_with_truncated_provider_turn_rate", "of the conversations have a chatbot turn cut at its token ceiling"),
+        ("conversations_without_provider_turn_rate", "of the conversations ended before the chatbot said anything"),
+        ("conversations_with_empty_persona_turn_rate", "of the conversations have an empty turn of the user simulator"),
         ("judge_fallback_answer_rate", "of the judge's answers fitted no option"),
+        ("judge_inexact_answer_rate", "of the judge's answers were no option word for word"),
         ("judge_repaired_reply_rate", "of the judge's replies had to be repaired"),
         ("transcript_mismatch_rate", "of the transcripts differ between agent and verifier"),
     ):

@@ -13,7 +13,7 @@ from gym_host.datasets import rows_beside
 from gym_host.jsonl import write_whole
 from vera_mh.errors import PackError
 from vera_mh.fetch import fetch_pack, missing_files
-from vera_mh.pack import VERA_MH, read_pack, vera_mh_folder
+from vera_mh.pack import PREPARE_COMMAND, VERA_MH, read_pack, vera_mh_folder
 from vera_mh.tasks import ROWS_SHA256, benchmark_rows, row_line
 
 OUTPUT = rows_beside(Path(__file__), "vera_mh_recommended.jsonl")
@@ -43,6 +43,20 @@ def prepare(output: Path = OUTPUT) -> Path:
         raise PackError(f"the rows are not the pinned rows, so {output} was not written.\n  SHA-256 found    {found}")
     write_whole(output, [content])
     return output
+
+
+def check(path: Path) -> None:
+    """Holds a rows file against the pinned rows.
+
+    Raises:
+        PackError: It is another.
+    """
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != ROWS_SHA256:
+        raise PackError(
+            f"{path} does not hold the pinned rows.\n  SHA-256 found    {found}\n  SHA-256 expected {ROWS_SHA256}\n"
+            f"  to mend it: run `{PREPARE_COMMAND}`, or give rows of your own with --input"
+        )
 
 
 if __name__ == "__main__":

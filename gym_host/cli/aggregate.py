@@ -76,7 +76,11 @@ def _refuse_existing(files: RunFiles, *, overwrite: bool) -> None:
 
 
 def _shards(globs: str, files: RunFiles) -> list[Path]:
-    found = sorted({Path(path) for pattern in globs.split(",") for path in glob(pattern.strip(), recursive=True)})
+    by_pattern = {pattern.strip(): glob(pattern.strip(), recursive=True) for pattern in globs.split(",") if pattern.strip()}
+    nothing = next((pattern for pattern, paths in by_pattern.items() if not paths), None)
+    if nothing is not None:
+        raise UserError(f"no file matches {nothing}", where="--input-glob", mend="quote the glob, as in 'results/part*.jsonl'")
+    found = sorted({Path(path) for paths in by_pattern.values() for path in paths})
     shards = [path for path in found if _is_shard(path) and path.resolve() != files.rollouts.resolve()]
     if not shards:
         raise UserError(

@@ -63,7 +63,9 @@ def main(words: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO if args.verbose else logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
         command: Command = args.command
-        return command(args)
+        code = command(args)
+        sys.stdout.flush()
+        return code
     except UserError as error:
         if args.verbose:
             logging.getLogger(__name__).exception("the command failed")

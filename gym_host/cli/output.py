@@ -4,7 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
@@ -15,6 +18,23 @@ from gym_host.run_files import RunFiles
 
 _WIDTH = 110
 """Columns where no terminal says how many it has."""
+
+
+class _Reader(Console):
+    """A console whose reader may have had enough: that is no error, and no exit code of ours."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+@contextmanager
+def unread_output_forgiven() -> Iterator[None]:
+    """Lets what is printed go unread: a reader that has hung up, or a full disk behind it, changes nothing of how a run ended."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def stderr_console() -> Console:
@@ -31,7 +51,7 @@ def exit_code(outcome: Outcome) -> int:
 
 def stdout_console() -> Console:
     """Where results go."""
-    console = Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
+    console = _Reader(markup=False, emoji=False, highlight=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = _WIDTH
     return console
@@ -48,7 +68,17 @@ def show_outcome(outcome: Outcome, files: RunFiles, *, go_on: str = GO_ON) -> No
         files: Its files.
         go_on: What to do about what is missing, as long as something can be done.
     """
-    console = stdout_console()
+    with unread_output_forgiven():
+        _show_outcome(stdout_console(), outcome, files, go_on)
+
+
+def say(line: str) -> None:
+    """Prints a line about a run."""
+    with unread_output_forgiven():
+        print(line)
+
+
+def _show_outcome(console: Console, outcome: Outcome, files: RunFiles, go_on: str) -> None:
     if not outcome.complete:
         missing = outcome.planned - outcome.scored
         console.print(f"INCOMPLETE: {missing} of {outcome.planned} rollouts have no score.")

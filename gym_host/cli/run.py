@@ -14,7 +14,7 @@ from typing import Any
 from rich.console import Console
 
 from gym_host.attempts import run_attempt
-from gym_host.cli.output import exit_code, show_outcome, stderr_console
+from gym_host.cli.output import exit_code, say, show_outcome, stderr_console
 from gym_host.cli.parser import add_config_flags, positive
 from gym_host.cli.setup import Setup, load_setup, words_of_configuration
 from gym_host.config import Instance
@@ -71,6 +71,8 @@ def run(args: argparse.Namespace) -> int:
     _announce(evaluation, console)
     outcome = asyncio.run(evaluate(evaluation, console))
     show_outcome(outcome, evaluation.files)
+    if args.limit is not None:
+        say(f"only a part was run: the first {args.limit} rows at most (--limit)")
     return exit_code(outcome)
 
 
@@ -84,7 +86,7 @@ def plan_evaluation(args: argparse.Namespace) -> Evaluation:
         raise ConfigError("nothing says where the rollouts go", where="--output", mend="give --output results/my_run.jsonl")
     files = RunFiles.of(args.output)
     setup = load_setup(args)
-    faults = check_references(setup.config)
+    faults = check_references(setup.config, setup.components)
     if faults:
         raise together(faults, "references are wrong")
     instances = setup.config.instances(setup.components)
@@ -116,7 +118,7 @@ def _plan(args: argparse.Namespace, setup: Setup, agents: list[Instance]) -> tup
         chosen = [pick_agent(agents, args.agent)] if args.agent else agents
         found = pick_dataset(setup.config, setup.components, chosen, args.split)
         agent = pick_agent(agents, found.agent)
-        dataset = found.path if found.path.exists() else found.prepare()
+        dataset = found.rows()
         source, repeats = found.agent, found.num_repeats
     plan = Plan(
         agent=agent.name,

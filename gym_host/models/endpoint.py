@@ -26,6 +26,7 @@ from gym_host.models.redaction import Redactor, endpoint_secrets, safe_url
 from gym_host.models.reply import Failure, read_reply
 from gym_host.models.retry import backoff_seconds, retry_after_seconds
 from gym_host.models.transport import Transport
+from gym_host.wording import printable
 
 __all__ = ["ChatReply", "Endpoint", "EndpointSettings"]
 
@@ -225,4 +226,4 @@ class Endpoint:
         if kind not in self._warned:
             self._warned.add(kind)
             place = "" if self._shown in message else f" at {self._shown}"
-            log.warning("%s%s: %s", self.settings.model, place, " ".join(message.split()))
+            log.warning("%s%s: %s", self.settings.model, place, printable(message))

@@ -112,7 +112,10 @@ def _is_usable(body: Any) -> bool:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return False
     choice = choices[0]
-    return isinstance(choice.get("message"), dict) and choice.get("finish_reason") != "error" and not choice.get("error")
+    message = choice.get("message")
+    if not isinstance(message, dict) or not isinstance(message.get("content"), str | list | None):
+        return False
+    return choice.get("finish_reason") != "error" and not choice.get("error")
 
 
 def _from_status(status: int, body: Any, detail: str) -> Failure:

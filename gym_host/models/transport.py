@@ -28,6 +28,9 @@ _DNS_CACHE_SECONDS = 300
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
+_KEY_REFUSED = (401, 403)
+
+
 class Answer(NamedTuple):
     """What came back over HTTP."""
 
@@ -79,11 +82,14 @@ class Transport:
             return self._broken(error, answered=response is not None)
 
     async def reach(self) -> Failure | None:
-        """Say why nothing can be reached at the endpoint's address; None if something answers, whatever it says."""
+        """Say why the endpoint cannot be used: nothing answers at its address, or it refuses the key. None if neither is so."""
         session = self._session or self._open(fresh=False)
         timeout = aiohttp.ClientTimeout(total=self._settings.connect_timeout_seconds)
         try:
-            async with session.get(self._url.parent.parent / "models", allow_redirects=False, timeout=timeout):
+            async with session.get(self._url.parent.parent / "models", allow_redirects=False, timeout=timeout) as response:
+                if response.status in _KEY_REFUSED:
+                    message = f"{self._shown} refuses the key (HTTP {response.status}); check api_key"
+                    return Failure("refused", message, response.status, retriable=False)
                 return None
         except TimeoutError as error:
             return self._timeout(error) if isinstance(error, aiohttp.ConnectionTimeoutError) else None

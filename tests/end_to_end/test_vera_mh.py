@@ -124,3 +124,17 @@ def test_a_run_killed_in_the_middle_goes_on_to_the_same_200_rows_and_metrics(who
     rows = rows_of(output)
     assert [(row["_ng_task_index"], row["_ng_rollout_index"]) for row in rows] == [(task, 0) for task in range(200)]
     assert agent_metrics(output) == agent_metrics(whole_run)
+
+
+def test_rows_that_are_not_the_pinned_ones_are_refused(environment, tmp_path):
+    rows = PROJECT / "benchmarks/vera_mh/data/vera_mh_recommended.jsonl"
+    kept = rows.read_bytes()
+    try:
+        rows.write_bytes(b"".join(kept.splitlines(keepends=True)[:150]))
+        process = command(environment, tmp_path / "run.jsonl")
+        _, errors = process.communicate(timeout=60)
+    finally:
+        rows.write_bytes(kept)
+    assert process.returncode == 2
+    assert "does not hold the pinned rows" in errors
+    assert not (tmp_path / "run.jsonl").exists()

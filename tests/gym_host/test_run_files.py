@@ -196,3 +196,9 @@ def test_both_files_that_grow_are_mended(files: RunFiles):
     assert [path.name for path in mend(files)] == ["x.jsonl.torn-8", "x_failures.jsonl.torn-8"]
     assert files.rollouts.read_bytes() == b'{"a":1}\n'
     assert files.failures.read_bytes() == b'{"b":1}\n'
+
+
+@pytest.mark.parametrize("name", ["x_failures.jsonl", "x_materialized_inputs.jsonl", f"{'x' * 240}.jsonl"])
+def test_a_name_that_another_file_of_a_run_could_have_or_none_can_have_is_refused(tmp_path: Path, name: str):
+    with pytest.raises(OutputError, match="name"):
+        RunFiles.of(tmp_path / name)

@@ -160,9 +160,12 @@ def test_over_no_rows_counts_are_0_constants_are_documented_and_all_else_is_none
         "reached_max_turns_rate",
         "questions_asked_mean",
         "judge_fallback_answer_rate",
+        "judge_inexact_answer_rate",
         "judge_parse_retry_rate",
         "judge_repaired_reply_rate",
         "transcript_mismatch_rate",
+        "conversations_without_provider_turn_rate",
+        "conversations_with_empty_persona_turn_rate",
         "conversations_with_empty_provider_turn_rate",
         "conversations_with_truncated_provider_turn_rate",
     }
@@ -176,6 +179,7 @@ def test_of_rows_judged_again_without_their_simulation_what_it_would_tell_is_non
     for name in (
         "reached_max_turns_rate",
         "transcript_mismatch_rate",
+        "conversations_with_empty_persona_turn_rate",
         "conversations_with_empty_provider_turn_rate",
         "conversations_with_truncated_provider_turn_rate",
     ):

@@ -133,6 +133,7 @@ async def test_a_verdict_adds_ratings_path_receipts_counts_and_where_the_rubric_
         "questions_asked": 3,
         "judge_calls": 4,
         "judge_fallback_answers": 1,
+        "judge_inexact_answers": 1,
         "judge_parse_retries_used": 1,
         "judge_repaired_replies": 1,
         "judge_usage": {key: 4 * count for key, count in USAGE.items()},

@@ -187,7 +187,7 @@ def test_words_that_do_not_go_together_are_refused(gym: Gym, sums: SumsRoot, wor
     assert told in gym.refuses(*reverify(*words))
 
 
-@pytest.mark.parametrize("output", [*X.all[:3], Path("results/../results/x.jsonl")])
+@pytest.mark.parametrize("output", [X.rollouts, Path("results/../results/x.jsonl")])
 def test_an_output_that_would_take_the_place_of_what_is_read_is_refused(gym: Gym, sums: SumsRoot, output: Path):
     run(gym, sums, sum_row(1), sum_row(2, "judge_failed"))
     said = gym.refuses(*reverify("--overwrite", output=output))
