@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
@@ -19,6 +19,7 @@ from gym_host.attempts import Attempt, Task
 from gym_host.calls import ServerCalls
 from gym_host.config import Instance
 from gym_host.errors import OutputError, ServerError, UserError
+from gym_host.finished import values_of
 from gym_host.identity import run_identity
 from gym_host.interrupts import cancelled_by_signals
 from gym_host.jsonl import Journal, Json, write_json, write_whole
@@ -86,6 +87,7 @@ class Outcome:
         failures: Failure class -> rollouts without a score that failed so last.
         given_up: Rollouts without a score that are out of attempts.
         left_out: Rollouts without a score that were not to be attempted.
+        mixed: Fields that should be the same in all rows, and are not -> their values.
         interrupted: True if it was stopped by a signal.
         metrics: The scorer's answer to `/aggregate_metrics`, or None.
         summary: The scorer's tables, or None.
@@ -97,6 +99,7 @@ class Outcome:
     given_up: int
     interrupted: bool
     left_out: int = 0
+    mixed: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     metrics: Json | None = None
     summary: Any = None
 
@@ -114,6 +117,7 @@ class _Run:
     calls: ServerCalls
     attempt: Attempt
     scored: Scored
+    uniform: Sequence[str] = ()
     failed: dict[Key, FailedBefore] = field(default_factory=dict)
     record: Json = field(default_factory=dict)
 
@@ -137,8 +141,8 @@ async def evaluate(evaluation: Evaluation, console: Console) -> Outcome:
         async with evaluation.servers() as calls:
             await _refuse_unreachable(calls, evaluation.instances)
             attempt = await evaluation.attempt(calls)
-            scored = Scored((await metric_fields(calls, evaluation.scorer)).fields)
-            run = _Run(evaluation, console, calls, attempt, scored)
+            wanted = await metric_fields(calls, evaluation.scorer)
+            run = _Run(evaluation, console, calls, attempt, Scored(wanted.fields), wanted.uniform)
             await _open(run)
             interrupted = await _collect(run)
             return await _close(run, interrupted=interrupted)
@@ -301,7 +305,9 @@ async def _aggregated(run: _Run, outcome: Outcome) -> Outcome:
             mend="repair what it names, then run the same command with --resume",
         ) from None
     write_json(run.files.metrics, [metrics_entry(run.evaluation.agent, metrics, outcome)])
-    return replace(outcome, metrics=metrics, summary=await scoreboard.summary(metrics["agent_metrics"]))
+    by_field = {name: values_of(run.scored.rows(), name) for name in run.uniform}
+    mixed = {name: values for name, values in by_field.items() if len(values) > 1}
+    return replace(outcome, metrics=metrics, mixed=mixed, summary=await scoreboard.summary(metrics["agent_metrics"]))
 
 
 def metrics_entry(agent: str, metrics: Json, outcome: Outcome) -> Json:

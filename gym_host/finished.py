@@ -125,19 +125,29 @@ def refuse_mixed(runs: Iterable[FinishedRun], uniform: Iterable[str]) -> None:
     Raises:
         UserError: A field differs; the message names it, both values and where they stand.
     """
-    names, seen = list(uniform), dict[str, tuple[Any, Path]]()
+    names, seen = list(uniform), dict[str, tuple[list[Any], Path]]()
     for run in runs:
-        for row in run.rows:
-            for name in names:
-                value = _value(row, name)
-                if value is None:
-                    continue
-                first, where = seen.setdefault(name, (value, run.path))
-                if value != first:
-                    raise UserError(
-                        f"`{name}` is {first!r} in {where} and {value!r} in {run.path}, so they cannot be counted together",
-                        mend="judge one of them again with `gym eval reverify`, or leave it out",
-                    )
+        for name in names:
+            values = values_of(run.rows, name)
+            if not values:
+                continue
+            first, where = seen.setdefault(name, (values, run.path))
+            if values != first:
+                raise UserError(
+                    f"`{name}` is {_listed(first)} in {where} and {_listed(values)} in {run.path}, so they cannot be counted "
+                    "together",
+                    mend="judge one of them again with `gym eval reverify`, or leave it out",
+                )
+
+
+def values_of(rows: Iterable[Json], name: str) -> list[Any]:
+    """The different values of a field, dots for nesting; a row where it is null says nothing of it."""
+    found = {repr(value): value for row in rows if (value := _value(row, name)) is not None}
+    return [found[key] for key in sorted(found)]
+
+
+def _listed(values: Sequence[Any]) -> str:
+    return " or ".join(map(repr, values))
 
 
 def refuse_other_servers(runs: Iterable[FinishedRun], *, compared: bool = False) -> None:

@@ -86,6 +86,8 @@ def _show_outcome(console: Console, outcome: Outcome, files: RunFiles, go_on: st
         console.print(f"  {count} failed as {name}")
     if outcome.left_out:
         console.print(f"  {outcome.left_out} left out: unfinished, beyond --limit, or unjudged (see --judge-failed-only)")
+    for name, values in outcome.mixed.items():
+        console.print(f"MIXED: `{name}` is not the same in all rows: {', '.join(map(str, values))}")
     if outcome.metrics is not None:
         _show_metrics(console, outcome.metrics, outcome.summary)
     console.print(f"{outcome.scored} of {outcome.planned} rollouts scored, {outcome.failures.total()} failed.")

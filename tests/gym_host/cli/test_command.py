@@ -298,3 +298,22 @@ def test_a_setting_of_the_evaluated_model_can_be_overridden_without_naming_its_t
     assert said.code == 0, said.err
     assert "request_timeout_seconds: 1200" in said.out
     assert "top_k: 5" in said.out
+
+
+def test_rows_that_were_rated_by_two_measures_in_one_run_are_said_to_be_mixed(gym: Gym, sums: SumsRoot):
+    sums.write([sum_row(1, rater="one"), sum_row(2, rater="two")])
+    said = gym(*sums_run())
+    assert said.code == 0
+    assert "MIXED: `rater` is not the same in all rows: one, two" in said.out
+    again = gym("eval", "aggregate", "--input-glob", "results/x.jsonl", "--output", "results/all.jsonl")
+    assert again.code == 0, again.err
+
+
+def test_control_characters_of_an_endpoint_do_nothing_to_the_terminal(gym: Gym):
+    body = '{"error": {"message": "gone\\u001b[2J\\r\\n200 of 200 rollouts scored"}}'
+    with endpoint_process(faults=[Fault(kind="status", status=400, body=body)]) as url:
+        said = gym(*demo_at(url))
+    assert said.code == 1
+    assert "gone" in said.err
+    assert "\x1b" not in said.err
+    assert not [line for line in said.err.splitlines() if line.startswith("200 of 200")]
