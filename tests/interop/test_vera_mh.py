@@ -29,7 +29,12 @@ SIMULATED = {"simulation", "transcript_matches_agent", "_ng_environment_server",
 
 METRICS_OF_SIMULATION = {
     f"agent_metrics.{name}_rate"
-    for name in ("reached_max_turns", "conversations_with_empty_provider_turn", "conversations_with_truncated_provider_turn")
+    for name in (
+        "reached_max_turns",
+        "conversations_with_empty_persona_turn",
+        "conversations_with_empty_provider_turn",
+        "conversations_with_truncated_provider_turn",
+    )
 }
 """Metrics that are unknown (null) without it. Our host keeps what was stored of it, NVIDIA's does not."""
 
