@@ -9,7 +9,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from gym_host.datasets import rows_beside
+from gym_host.config.datasets import rows_beside
 from gym_host.jsonl import write_whole
 from vera_mh.errors import PackError
 from vera_mh.fetch import fetch_pack, missing_files

@@ -16,9 +16,11 @@ from gym_host.cli.output import exit_code, show_outcome, stderr_console
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.scorer import Scorer, find_scorer
 from gym_host.cli.setup import words_of_configuration
+from gym_host.distribution import versions
 from gym_host.errors import OutputError, ServerError, UserError
-from gym_host.evaluation import Outcome, metrics_entry
-from gym_host.finished import (
+from gym_host.jsonl import Json, write_json, write_whole
+from gym_host.runs.evaluation import Outcome, metrics_entry
+from gym_host.runs.finished import (
     FinishedRun,
     Merged,
     Name,
@@ -28,12 +30,10 @@ from gym_host.finished import (
     refuse_mixed,
     refuse_other_servers,
 )
-from gym_host.identity import versions
-from gym_host.jsonl import Json, write_json, write_whole
-from gym_host.local import running
-from gym_host.run_files import RunFiles, Scored
-from gym_host.run_record import now
-from gym_host.scoreboard import Scoreboard, metric_fields
+from gym_host.runs.run_files import RunFiles, Scored
+from gym_host.runs.run_record import now
+from gym_host.runs.scoreboard import Scoreboard, metric_fields
+from gym_host.serving.local import running
 
 _OTHER_FILES = ("_failures.jsonl", "_materialized_inputs.jsonl")
 _SHARDS = "shards"

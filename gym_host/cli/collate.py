@@ -9,8 +9,8 @@ from pathlib import Path
 
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.setup import load_setup
-from gym_host.collation import Collated, Mode, collate
-from gym_host.datasets import AGENTS, datasets
+from gym_host.config.datasets import AGENTS, datasets
+from gym_host.runs.collation import Collated, Mode, collate
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:

@@ -9,15 +9,15 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from gym_host.calls import ServerCalls
 from gym_host.cli.output import show_tables, stdout_console
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.scorer import Scorer, find_scorer
 from gym_host.errors import OutputError, ServerError, UserError
-from gym_host.finished import FinishedRun, read_run, refuse_mixed, refuse_other_servers
 from gym_host.jsonl import Json, write_json
-from gym_host.local import running
-from gym_host.scoreboard import metric_fields
+from gym_host.runs.finished import FinishedRun, read_run, refuse_mixed, refuse_other_servers
+from gym_host.runs.scoreboard import metric_fields
+from gym_host.serving.calls import ServerCalls
+from gym_host.serving.local import running
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:

@@ -13,10 +13,10 @@ from typing import Any
 
 from gym_host.cli.parser import Parser, add_search_dir
 from gym_host.cli.setup import find_components
-from gym_host.components import Components
+from gym_host.config.components import Components
+from gym_host.config.overrides import parse_overrides
 from gym_host.errors import ConfigError, UserError
-from gym_host.example_data import check_example_data
-from gym_host.overrides import parse_overrides
+from gym_host.runs.example_data import check_example_data
 from gym_host.wording import suggestion
 
 _KEYS = ("entrypoint", "should_validate_data")

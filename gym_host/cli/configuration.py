@@ -14,9 +14,9 @@ import yaml
 from gym_host.cli.columns import columns
 from gym_host.cli.parser import Parser, add_config_flags
 from gym_host.cli.setup import load_setup
+from gym_host.config.masking import masked
 from gym_host.errors import ConfigError
-from gym_host.masking import masked
-from gym_host.validation import Validation, validate
+from gym_host.serving.validation import Validation, validate
 
 
 def add_flags(parser: Parser) -> None:

@@ -19,13 +19,13 @@ import orjson
 from gym_host.cli.columns import columns
 from gym_host.cli.parser import Parser, add_config_flags, positive
 from gym_host.cli.setup import Setup, load_setup
+from gym_host.config.masking import secrets_in
+from gym_host.config.references import check_references
 from gym_host.errors import ConfigError
-from gym_host.fleet import Fleet, ServerFailed, started
-from gym_host.head import HEAD_PORT, Head, find_head, head_running, read_head, running_heads
-from gym_host.masking import secrets_in
-from gym_host.ports import Placement, is_loopback, place
-from gym_host.process import LOOPBACK, listening_socket
-from gym_host.references import check_references
+from gym_host.serving.fleet import Fleet, ServerFailed, started
+from gym_host.serving.head import HEAD_PORT, Head, find_head, head_running, read_head, running_heads
+from gym_host.serving.ports import Placement, is_loopback, place
+from gym_host.serving.process import LOOPBACK, listening_socket
 from gym_host.wording import together
 
 READY_SECONDS = 120

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import orjson
 
-from gym_host.catalogue import KINDS, Entry, catalogue, pick, search
 from gym_host.cli.columns import columns
 from gym_host.cli.parser import Parser, add_search_dir
 from gym_host.cli.setup import find_components
+from gym_host.config.catalogue import KINDS, Entry, catalogue, pick, search
 from gym_host.errors import ConfigError
 
 

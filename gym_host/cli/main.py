@@ -13,8 +13,8 @@ from importlib import metadata
 
 from gym_host.cli import aggregate, collate, compare, component_tests, configuration, env, listing, prepare, reverify, run
 from gym_host.cli.parser import Command, Parser, parse
+from gym_host.distribution import DISTRIBUTION
 from gym_host.errors import UserError
-from gym_host.identity import DISTRIBUTION
 
 INTERRUPTED = 130
 

@@ -13,8 +13,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from gym_host.evaluation import Outcome
-from gym_host.run_files import RunFiles
+from gym_host.runs.evaluation import Outcome
+from gym_host.runs.run_files import RunFiles
 
 _WIDTH = 110
 """Columns where no terminal says how many it has."""

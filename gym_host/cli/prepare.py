@@ -8,8 +8,8 @@ import argparse
 
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.setup import load_setup
-from gym_host.config import Instance
-from gym_host.datasets import AGENTS, datasets
+from gym_host.config.configuration import Instance
+from gym_host.config.datasets import AGENTS, datasets
 from gym_host.errors import ConfigError
 
 

@@ -11,21 +11,21 @@ from pathlib import Path
 
 from rich.console import Console
 
-from gym_host.attempts import Attempt, ReverifyAttempt, refuse_unsupported
-from gym_host.calls import ServerCalls
 from gym_host.cli.output import GO_ON, exit_code, show_outcome, stderr_console
 from gym_host.cli.parser import add_config_flags, positive
 from gym_host.cli.run import DEFAULT_CONCURRENCY, max_attempts
 from gym_host.cli.scorer import agent_and_verifier, agent_named_in
 from gym_host.cli.setup import load_setup, words_of_configuration
-from gym_host.config import Instance
+from gym_host.config.configuration import Instance
+from gym_host.config.references import check_references
 from gym_host.errors import UserError
-from gym_host.evaluation import Evaluation, evaluate
-from gym_host.limits import raise_file_limit
-from gym_host.local import running
-from gym_host.references import check_references
-from gym_host.reverification import Selection, read_stored, select
-from gym_host.run_files import RunFiles
+from gym_host.runs.attempts import Attempt, ReverifyAttempt, refuse_unsupported
+from gym_host.runs.evaluation import Evaluation, evaluate
+from gym_host.runs.reverification import Selection, read_stored, select
+from gym_host.runs.run_files import RunFiles
+from gym_host.serving.calls import ServerCalls
+from gym_host.serving.limits import raise_file_limit
+from gym_host.serving.local import running
 from gym_host.wording import together
 
 _AGAIN = "run the same command again; what is scored stays, the rest is tried again"

@@ -13,20 +13,20 @@ from typing import Any
 
 from rich.console import Console
 
-from gym_host.attempts import run_attempt
 from gym_host.cli.output import exit_code, say, show_outcome, stderr_console
 from gym_host.cli.parser import add_config_flags, positive
 from gym_host.cli.setup import Setup, load_setup, words_of_configuration
-from gym_host.config import Instance
-from gym_host.datasets import AGENTS, pick_agent, pick_dataset
+from gym_host.config.configuration import Instance
+from gym_host.config.datasets import AGENTS, pick_agent, pick_dataset
+from gym_host.config.references import check_references
 from gym_host.errors import ConfigError, UserError
-from gym_host.evaluation import Evaluation, evaluate
-from gym_host.head import running_servers
-from gym_host.limits import raise_file_limit
-from gym_host.local import running
-from gym_host.references import check_references
-from gym_host.run_files import RunFiles
-from gym_host.tasks import Plan, materialize
+from gym_host.runs.attempts import run_attempt
+from gym_host.runs.evaluation import Evaluation, evaluate
+from gym_host.runs.run_files import RunFiles
+from gym_host.runs.tasks import Plan, materialize
+from gym_host.serving.head import running_servers
+from gym_host.serving.limits import raise_file_limit
+from gym_host.serving.local import running
 from gym_host.wording import together
 
 DEFAULT_CONCURRENCY = 64

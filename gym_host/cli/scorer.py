@@ -12,11 +12,11 @@ from typing import Any
 
 from gym_host.cli.run import verifier_of
 from gym_host.cli.setup import load_setup, use_words, words_of_configuration
-from gym_host.config import Instance
-from gym_host.datasets import AGENTS, pick_agent
+from gym_host.config.configuration import Instance
+from gym_host.config.datasets import AGENTS, pick_agent
 from gym_host.errors import ConfigError, UserError
-from gym_host.finished import read_record_if_any
 from gym_host.jsonl import Json, read_lines
+from gym_host.runs.finished import read_record_if_any
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gym_host.components import Components
-from gym_host.config import Config, entries, load_config
-from gym_host.config_files import INCLUDES
-from gym_host.containers import leaves
+from gym_host.config.components import Components
+from gym_host.config.config_files import INCLUDES
+from gym_host.config.configuration import Config, entries, load_config
+from gym_host.config.containers import leaves
+from gym_host.config.references import needed_by
 from gym_host.errors import ConfigError
-from gym_host.references import needed_by
 
 POLICY_MODEL = "policy_model"
 DEFAULT_MODEL_TYPE = "inference_provider"

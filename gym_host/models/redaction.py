@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
-from gym_host.masking import MASK, mask_text, secrets_in
+from gym_host.config.masking import MASK, mask_text, secrets_in
 
 _SHORTEST_SECRET = 6  # shorter ones are placeholders such as `EMPTY`, and masking them would tear the text apart
 # Looking for the shape of a key takes microseconds for each character of some texts: not in a megabyte, within the event loop.

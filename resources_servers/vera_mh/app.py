@@ -15,11 +15,11 @@ from typing import Any, ClassVar, Literal
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field
 
-from gym_host.calls import ServerCalls
+from gym_host.config.settings import ServerRef, ServerSettings
 from gym_host.errors import ServerError
-from gym_host.process import serve
-from gym_host.server import JsonBytes, ServerContext, base_app, unprocessable
-from gym_host.settings import ServerRef, ServerSettings
+from gym_host.serving.calls import ServerCalls
+from gym_host.serving.process import serve
+from gym_host.serving.server import JsonBytes, ServerContext, base_app, unprocessable
 from vera_mh.comparison import compare
 from vera_mh.errors import JudgeFailed, ModelError, RowError
 from vera_mh.judge import Judge, JudgeSheet

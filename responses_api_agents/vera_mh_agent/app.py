@@ -17,11 +17,11 @@ from typing import Any
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field
 
-from gym_host.calls import ServerCalls
+from gym_host.config.settings import ServerRef, ServerSettings
 from gym_host.errors import ServerError
-from gym_host.process import serve
-from gym_host.server import JsonBytes, ServerContext, base_app
-from gym_host.settings import ServerRef, ServerSettings
+from gym_host.serving.calls import ServerCalls
+from gym_host.serving.process import serve
+from gym_host.serving.server import JsonBytes, ServerContext, base_app
 from vera_mh.conversation import DEFAULT_SYSTEM_PROMPT, Side, simulate
 from vera_mh.errors import ModelError, SimulationFailed
 from vera_mh.models import Json, output_text

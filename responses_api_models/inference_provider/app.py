@@ -16,12 +16,12 @@ import orjson
 from fastapi import FastAPI, Request, Response
 from pydantic import ConfigDict, Field, SecretStr
 
+from gym_host.config.settings import ServerSettings
 from gym_host.models.dialect import chat_body_from_responses, response_from_chat
 from gym_host.models.endpoint import ChatReply, Endpoint, EndpointSettings
 from gym_host.models.errors import ChatError, RequestError
-from gym_host.process import serve
-from gym_host.server import JsonBytes, ServerContext, base_app
-from gym_host.settings import ServerSettings
+from gym_host.serving.process import serve
+from gym_host.serving.server import JsonBytes, ServerContext, base_app
 
 # Where a reply says that parameters were adapted: their names and what was really sent, null for those left out.
 SENT_KEY = "x_sent_parameters"

@@ -14,15 +14,15 @@ import orjson
 from fastapi import FastAPI
 from pydantic import Field
 
-from gym_host.calls import Json
+from gym_host.config.settings import ServerSettings
 from gym_host.errors import ConfigError
 from gym_host.models.dialect import chat_body_from_responses
 from gym_host.models.dialect_reply import response_from_chat
 from gym_host.models.errors import RequestError
 from gym_host.models.script import Script, load_script
-from gym_host.process import serve
-from gym_host.server import JsonBytes, ServerContext, base_app, unprocessable
-from gym_host.settings import ServerSettings
+from gym_host.serving.calls import Json
+from gym_host.serving.process import serve
+from gym_host.serving.server import JsonBytes, ServerContext, base_app, unprocessable
 from gym_host.wording import suggestion
 
 ROOT = Path(__file__).parents[2]

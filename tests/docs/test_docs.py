@@ -19,8 +19,8 @@ import yaml
 from gym_host.cli.main import build_parser
 from gym_host.cli.parser import Parser, parse
 from gym_host.cli.setup import load_setup
-from gym_host.settings import ServerSettings
-from gym_host.validation import validate
+from gym_host.config.settings import ServerSettings
+from gym_host.serving.validation import validate
 from resources_servers.vera_mh.app import Settings as VerifierSettings
 from responses_api_models.inference_provider.app import Settings as EndpointSettings
 from vera_mh.metrics import compute_metrics

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from gym_host.cli.main import main
-from gym_host.run_files import RunFiles
+from gym_host.runs.run_files import RunFiles
 from tests.support.components import KEY_VARIABLES, gym_process, read_jsonl, write_jsonl
 from tests.support.endpoint import Fault, endpoint_process
 from vera_mh.metrics import compute_metrics

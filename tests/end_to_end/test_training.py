@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from gym_host.calls import InMemoryCalls
-from gym_host.server import ServerContext
+from gym_host.serving.calls import InMemoryCalls
+from gym_host.serving.server import ServerContext
 from tests.support.demo import demo_rows, demo_servers
 from tests.support.token_policy import create_app, texts_of
 from tests.support.tokens import assert_joined

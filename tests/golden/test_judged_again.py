@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from gym_host.calls import InMemoryCalls
-from gym_host.server import JsonBytes
+from gym_host.serving.calls import InMemoryCalls
+from gym_host.serving.server import JsonBytes
 from tests.support.demo import demo_rows, demo_verifier
 from tests.support.models import message, reasoning, response
 from tests.support.replies import completion, digest_of

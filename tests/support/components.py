@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from gym_host.config import Instance
+from gym_host.config.configuration import Instance
 from tests.support import sums_server
 
 Json = dict[str, Any]

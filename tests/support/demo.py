@@ -9,9 +9,9 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from gym_host.calls import InMemoryCalls
-from gym_host.server import ServerContext
-from gym_host.settings import parse_settings
+from gym_host.config.settings import parse_settings
+from gym_host.serving.calls import InMemoryCalls
+from gym_host.serving.server import ServerContext
 from resources_servers.vera_mh import app as verifier_app
 from responses_api_agents.vera_mh_agent import app as agent_app
 from responses_api_models.scripted_model import app as scripted_app

@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 
-from gym_host.server import JsonBytes
+from gym_host.serving.server import JsonBytes
 from vera_mh.conversation import PERSONA, PROVIDER, START_PROMPT, Exchange, Side, Turn, ends_conversation
 from vera_mh.errors import ModelError
 from vera_mh.models import Json, output_text

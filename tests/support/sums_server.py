@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 
 from fastapi import FastAPI, HTTPException, Response
 
-from gym_host.process import serve
-from gym_host.server import JsonBytes, ServerContext, base_app
-from gym_host.settings import ServerRef, ServerSettings
+from gym_host.config.settings import ServerRef, ServerSettings
+from gym_host.serving.process import serve
+from gym_host.serving.server import JsonBytes, ServerContext, base_app
 
 Json = dict[str, Any]
 

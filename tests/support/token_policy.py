@@ -11,7 +11,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from gym_host.server import JsonBytes, ServerContext, base_app
+from gym_host.serving.server import JsonBytes, ServerContext, base_app
 from tests.support.replies import heard, turn_of
 from tests.support.tokens import log_probs_of, prompt_tokens, sampled_tokens
 

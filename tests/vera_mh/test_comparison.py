@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_host.run_files import project
+from gym_host.runs.run_files import project
 from tests.support.ratings import DIMENSIONS, ratings, scored_row, scored_rows
 from vera_mh.comparison import SHOWN_CONVERSATIONS, compare
 from vera_mh.errors import RowError

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from gym_host.calls import InMemoryCalls
 from gym_host.errors import ServerError
+from gym_host.serving.calls import InMemoryCalls
 from tests.support.demo import PACK_FOLDER, demo_rows, demo_servers, demo_verifier
 from tests.support.models import BAD_REPLY, USAGE, Listed, exchanges_of, message, model_server, reasoning, response, verdict
 from tests.support.ratings import scored_row

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from gym_host.calls import InMemoryCalls
 from gym_host.errors import ServerError
+from gym_host.serving.calls import InMemoryCalls
 from responses_api_agents.vera_mh_agent.app import provider_system_prompt
 from tests.support.demo import PACK_FOLDER, demo_agent, demo_rows, demo_servers
 from tests.support.models import BAD_REPLY, Listed, message, model_server, reasoning, refusal, response, verdict

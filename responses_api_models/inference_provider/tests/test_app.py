@@ -18,10 +18,10 @@ import uvicorn
 import yaml
 from fastapi import FastAPI
 
-from gym_host.calls import InMemoryCalls
+from gym_host.config.settings import parse_settings
 from gym_host.errors import ConfigError
-from gym_host.server import ServerContext
-from gym_host.settings import parse_settings
+from gym_host.serving.calls import InMemoryCalls
+from gym_host.serving.server import ServerContext
 from responses_api_models.inference_provider.app import Settings, create_app
 from tests.support.endpoint import Fault, TestEndpoint, running_endpoint
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gym_host.run_files import RunFiles, key_of
+from gym_host.runs.run_files import RunFiles, key_of
 from tests.support.command import Gym, Said
 from tests.support.components import SumsRoot, read_jsonl, snapshot, sum_row, write_jsonl
 

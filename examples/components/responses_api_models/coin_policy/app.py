@@ -16,11 +16,11 @@ from typing import Any
 from fastapi import FastAPI
 from pydantic import Field
 
+from gym_host.config.settings import ServerSettings
 from gym_host.models.dialect import chat_body_from_responses
 from gym_host.models.script import load_script
-from gym_host.process import serve
-from gym_host.server import JsonBytes, ServerContext, base_app
-from gym_host.settings import ServerSettings
+from gym_host.serving.process import serve
+from gym_host.serving.server import JsonBytes, ServerContext, base_app
 
 SCRIPTS = Path(__file__).parents[4] / "benchmarks" / "vera_mh_demo" / "scripts"
 

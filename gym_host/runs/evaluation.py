@@ -1,0 +1,325 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""One evaluation: rows in, rollouts and metrics out. A run and a reverification differ only in the attempt that they make."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import orjson
+from rich.console import Console
+
+from gym_host.config.configuration import Instance
+from gym_host.errors import OutputError, ServerError, UserError
+from gym_host.interrupts import cancelled_by_signals
+from gym_host.jsonl import Journal, Json, write_json, write_whole
+from gym_host.runs.attempts import Attempt, Task
+from gym_host.runs.finished import values_of
+from gym_host.runs.identity import run_identity
+from gym_host.runs.progress import BarDisplay, Counts, Display, LineDisplay, RunState, shown
+from gym_host.runs.rollouts import Collector
+from gym_host.runs.run_files import FAILURE_CLASS, FailedBefore, Key, RunFiles, Scored, key_of, mend, read_failures
+from gym_host.runs.run_record import begin, end, settle_record
+from gym_host.runs.scoreboard import Scoreboard, metric_fields
+from gym_host.runs.tasks import described
+from gym_host.serving.calls import ServerCalls
+
+_HAS_NONE = (404, 405, 501)
+"""Statuses of a server that has no such endpoint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What is to be done.
+
+    Attributes:
+        servers: Opens the servers, and closes them.
+        instances: Which servers take part.
+        attempt: Makes the attempt, once the servers run; may refuse with a UserError.
+        agent: Name of the agent instance that the rows belong to.
+        scorer: Name of the server that computes the metrics.
+        rows: The rows as dispatched.
+        files: Where everything goes.
+        concurrency: Rollouts at once.
+        max_attempts: Failed attempts after which a rollout is given up.
+        resume: Go on with what is there.
+        overwrite: Remove what is there.
+        joins: Add to the files of another run, if its servers are the same; what has no attempts left there is tried once more.
+        aggregate: Compute metrics at the end.
+        only: Keys that may be attempted; None for all.
+        carried: Scored rows that are taken over as they are.
+        source: What the identity says besides rows and servers.
+        configuration: The words that chose the configuration, so that a finished run can be scored again without them.
+    """
+
+    servers: Callable[[], AbstractAsyncContextManager[ServerCalls]]
+    instances: Sequence[Instance]
+    attempt: Callable[[ServerCalls], Awaitable[Attempt]]
+    agent: str
+    scorer: str
+    rows: Sequence[Json]
+    files: RunFiles
+    concurrency: int
+    max_attempts: int = 3
+    resume: bool = False
+    overwrite: bool = False
+    joins: bool = False
+    aggregate: bool = True
+    only: AbstractSet[Key] | None = None
+    carried: Iterable[Json] = ()
+    source: Json = field(default_factory=dict)
+    configuration: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an evaluation ended.
+
+    Attributes:
+        planned: Rollouts of the run.
+        scored: Rollouts that are scored, earlier ones included.
+        failures: Failure class -> rollouts without a score that failed so last.
+        given_up: Rollouts without a score that are out of attempts.
+        left_out: Rollouts without a score that were not to be attempted.
+        mixed: Fields that should be the same in all rows, and are not -> their values.
+        interrupted: True if it was stopped by a signal.
+        metrics: The scorer's answer to `/aggregate_metrics`, or None.
+        summary: The scorer's tables, or None.
+    """
+
+    planned: int
+    scored: int
+    failures: Counter[str]
+    given_up: int
+    interrupted: bool
+    left_out: int = 0
+    mixed: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    metrics: Json | None = None
+    summary: Any = None
+
+    @property
+    def complete(self) -> bool:
+        return self.scored == self.planned
+
+
+@dataclass(slots=True)
+class _Run:
+    """An evaluation in progress."""
+
+    evaluation: Evaluation
+    console: Console
+    calls: ServerCalls
+    attempt: Attempt
+    scored: Scored
+    uniform: Sequence[str] = ()
+    failed: dict[Key, FailedBefore] = field(default_factory=dict)
+    record: Json = field(default_factory=dict)
+
+    @property
+    def files(self) -> RunFiles:
+        return self.evaluation.files
+
+
+async def evaluate(evaluation: Evaluation, console: Console) -> Outcome:
+    """Does an evaluation.
+
+    Args:
+        evaluation: What is to be done.
+        console: Where progress is shown.
+
+    Raises:
+        UserError: A fault that the user can mend; nothing that was written before is lost.
+    """
+    with evaluation.files.locked():
+        _refuse_existing(evaluation)
+        async with evaluation.servers() as calls:
+            await _refuse_unreachable(calls, evaluation.instances)
+            attempt = await evaluation.attempt(calls)
+            wanted = await metric_fields(calls, evaluation.scorer)
+            run = _Run(evaluation, console, calls, attempt, Scored(wanted.fields), wanted.uniform)
+            await _open(run)
+            interrupted = await _collect(run)
+            return await _close(run, interrupted=interrupted)
+
+
+async def _refuse_unreachable(calls: ServerCalls, instances: Sequence[Instance]) -> None:
+    """Asks every server that can say so whether what stands behind it can be reached, before any row is spent on finding out.
+
+    Raises:
+        UserError: Something cannot be reached; each is named.
+    """
+
+    async def trouble(name: str) -> str | None:
+        try:
+            await calls.call(name, "/preflight")
+        except ServerError as error:
+            return None if error.status in _HAS_NONE else f"{name}: {error.message}"
+        return None
+
+    found = [text for text in await asyncio.gather(*(trouble(instance.name) for instance in instances)) if text]
+    if found:
+        raise UserError(
+            "\n  ".join(["nothing was run, since these cannot be used:", *found]),
+            mend="start what is to answer there, or set base_url and api_key",
+        )
+
+
+def _refuse_existing(evaluation: Evaluation) -> None:
+    """Refuses to touch files that are there, unless told to go on with them or to replace them."""
+    existing = evaluation.files.existing()
+    if existing and not (evaluation.resume or evaluation.joins or evaluation.overwrite):
+        raise OutputError(
+            f"{existing[0]} is already there",
+            where="--output",
+            mend="go on with it (--resume), replace it (--overwrite), or choose another --output",
+        )
+
+
+async def _open(run: _Run) -> None:
+    """Settles which run this is, and what an earlier one left."""
+    evaluation, files = run.evaluation, run.files
+    identity = await run_identity(described(evaluation.rows), evaluation.agent, evaluation.instances, run.calls)
+    if evaluation.overwrite:
+        # Only now, when the servers run; and the record first, without which nobody takes the rest for a run.
+        for path in reversed(files.existing()):
+            path.unlink()
+    run.record = settle_record(files, identity | evaluation.source, joins=evaluation.joins)
+    run.record.setdefault("configuration", evaluation.configuration)
+    for torn in mend(files):
+        _say(run.console, f"half a line at the end of the file was put aside as {torn}")
+    if files.rollouts.exists():
+        run.scored.load(files.rollouts)
+        _refuse_strangers(run)
+    run.failed = read_failures(files.failures)
+    if not (evaluation.joins and files.inputs.exists()):
+        write_whole(files.inputs, (orjson.dumps(row) + b"\n" for row in evaluation.rows))
+    begin(files, run.record, concurrency=evaluation.concurrency)
+    _carry_over(run)
+
+
+def _refuse_strangers(run: _Run) -> None:
+    known = {key_of(row) for row in run.evaluation.rows}
+    stranger = next((key for key in run.scored if key not in known), None)
+    if stranger is not None:
+        raise OutputError(f"{run.files.rollouts} holds the rollout {stranger}, which is not among the rows of this run")
+
+
+def _carry_over(run: _Run) -> None:
+    journal: Journal | None = None
+    for row in run.evaluation.carried:
+        key = key_of(row)
+        if key not in run.scored:
+            journal = journal or Journal(run.files.rollouts)
+            run.scored.add(key, row, journal.append(row))
+    if journal is not None:
+        journal.close()
+
+
+async def _collect(run: _Run) -> bool:
+    """Attempts what is not scored yet; returns whether a signal stopped it."""
+    evaluation = run.evaluation
+    todo = [task for task in _unscored(run) if not (_left_out(task, evaluation) or _given_up(task, evaluation))]
+    counts = Counts(len(evaluation.rows), scored_before=len(run.scored))
+    counts.given_up = counts.left - len(todo)
+    if not todo:
+        return False
+    rollouts, failures = Journal(run.files.rollouts), Journal(run.files.failures)
+    state = RunState(counts, warn=lambda line: _say(run.console, line, style="yellow"))
+    collector = Collector(run.attempt, rollouts, failures, run.scored, state)
+    collecting = asyncio.ensure_future(collector.collect(todo, concurrency=min(evaluation.concurrency, len(todo))))
+    try:
+        with cancelled_by_signals(collecting) as stopped:
+            async with shown(state, Scoreboard(run.calls, evaluation.scorer, run.scored), _display(run.console, counts)):
+                try:
+                    await collecting
+                except asyncio.CancelledError:
+                    if not stopped():
+                        raise
+            return stopped()
+    finally:
+        rollouts.close()
+        failures.close()
+
+
+def _unscored(run: _Run) -> list[Task]:
+    return [Task(row, run.failed.get(key_of(row))) for row in run.evaluation.rows if key_of(row) not in run.scored]
+
+
+def _left_out(task: Task, evaluation: Evaluation) -> bool:
+    return evaluation.only is not None and task.key not in evaluation.only
+
+
+def _given_up(task: Task, evaluation: Evaluation) -> bool:
+    if task.failed is None or evaluation.joins:
+        return False
+    return task.failed.terminal or task.failed.attempts >= evaluation.max_attempts
+
+
+def _display(console: Console, counts: Counts) -> Display:
+    if console.is_terminal:
+        return BarDisplay(console, counts)
+    return LineDisplay(lambda line: _say(console, line))
+
+
+def _say(console: Console, line: str, *, style: str | None = None) -> None:
+    """Prints a line as it stands: nothing in it is markup, whatever brackets a provider's words have."""
+    console.print(line, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+
+async def _close(run: _Run, *, interrupted: bool) -> Outcome:
+    """Sorts, counts, and writes the end of the record and the metrics."""
+    evaluation, files = run.evaluation, run.files
+    run.failed = read_failures(files.failures)
+    unscored = _unscored(run)
+    wanted = [task for task in unscored if not _left_out(task, evaluation)]
+    outcome = Outcome(
+        planned=len(evaluation.rows),
+        scored=len(run.scored),
+        failures=Counter(str(task.failed.last.get(FAILURE_CLASS)) for task in unscored if task.failed),
+        given_up=sum(_given_up(task, evaluation) for task in wanted),
+        interrupted=interrupted,
+        left_out=len(unscored) - len(wanted),
+    )
+    if not interrupted and files.rollouts.exists():
+        run.scored.sort(files.rollouts)
+    status = "interrupted" if interrupted else "complete" if outcome.complete else "incomplete"
+    counts = {"planned": outcome.planned, "scored": outcome.scored, "failed": dict(outcome.failures)}
+    end(files, run.record, status=status, counts=counts)
+    return await _aggregated(run, outcome) if evaluation.aggregate and not interrupted else outcome
+
+
+async def _aggregated(run: _Run, outcome: Outcome) -> Outcome:
+    scoreboard = Scoreboard(run.calls, run.evaluation.scorer, run.scored)
+    try:
+        metrics = await scoreboard.aggregate()
+    except ServerError as error:
+        raise UserError(
+            f"the metrics could not be computed: {error}",
+            where=str(run.files.rollouts),
+            mend="repair what it names, then run the same command with --resume",
+        ) from None
+    write_json(run.files.metrics, [metrics_entry(run.evaluation.agent, metrics, outcome)])
+    by_field = {name: values_of(run.scored.rows(), name) for name in run.uniform}
+    mixed = {name: values for name, values in by_field.items() if len(values) > 1}
+    return replace(outcome, metrics=metrics, mixed=mixed, summary=await scoreboard.summary(metrics["agent_metrics"]))
+
+
+def metrics_entry(agent: str, metrics: Json, outcome: Outcome) -> Json:
+    """One entry of the metrics file: an agent's metrics, and how many rollouts they rest on."""
+    return {
+        "agent_ref": {"name": agent},
+        "agent_metrics": metrics["agent_metrics"],
+        "key_metrics": metrics["key_metrics"],
+        "group_level_metrics": metrics["group_level_metrics"],
+        "num_planned": outcome.planned,
+        "num_scored": outcome.scored,
+        "num_failed": outcome.failures.total(),
+        "failures_by_class": dict(outcome.failures),
+        "complete": outcome.complete,
+    }

@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run was: the record that its files carry, and the identity that a resume is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gym_host.config.configuration import Instance
+from gym_host.config.containers import differences
+from gym_host.config.masking import masked
+from gym_host.errors import OutputError, ServerError
+from gym_host.jsonl import Json
+from gym_host.serving.calls import ServerCalls
+from gym_host.serving.local import load_program
+
+
+async def run_identity(rows: Json, agent: str, instances: Iterable[Instance], calls: ServerCalls) -> Json:
+    """What makes a run this run: the rows, the settings of every server, and what each server says of itself.
+
+    Args:
+        rows: The rows as dispatched, as `gym_host.runs.tasks.described` says.
+        agent: Name of the agent instance.
+        instances: The servers that take part.
+        calls: Calls to them.
+    """
+    servers = {}
+    for instance in instances:
+        left_out = load_program(instance).settings_type.NOT_IDENTITY
+        settings = {key: value for key, value in instance.settings.items() if key not in left_out}
+        servers[instance.name] = {"server": f"{instance.type}/{instance.folder}", "settings": masked(settings)}
+        about = await _about(instance.name, calls)
+        if about:
+            servers[instance.name]["about"] = about
+    return {"agent": agent, "rows": rows, "servers": servers}
+
+
+async def _about(name: str, calls: ServerCalls) -> Any:
+    try:
+        answer = await calls.call(name, "/")
+    except ServerError:
+        return None
+    return answer.get("about") if isinstance(answer, dict) else None
+
+
+def refuse_other_run(found: Mapping[str, Any], wanted: Mapping[str, Any], *, where: str) -> None:
+    """Refuses to go on with files of another run.
+
+    Raises:
+        OutputError: The identities differ; the message names what differs, at most five keys.
+    """
+    differing = list(differences(found, wanted))
+    if not differing:
+        return
+    shown = "; ".join(f"{key} was {_short(was)}, now {_short(now)}" for key, was, now in differing[:5])
+    more = f" (and {len(differing) - 5} more)" if len(differing) > 5 else ""
+    raise OutputError(
+        f"this is the output of another run: {shown}{more}",
+        where=where,
+        mend="give the same settings as before, or choose another --output",
+    )
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

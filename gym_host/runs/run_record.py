@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""`x_run.json`: what a run was, when it went, and how it ended. Whoever goes on with its files is held against it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import orjson
+
+from gym_host.distribution import versions
+from gym_host.errors import OutputError
+from gym_host.jsonl import Json, write_json
+from gym_host.runs.identity import refuse_other_run
+from gym_host.runs.run_files import RunFiles
+
+
+def read_record(files: RunFiles, *, mend: str = "choose another --output") -> Json:
+    """The record of a run.
+
+    Args:
+        files: The files of the run.
+        mend: What to do where it cannot be read.
+
+    Raises:
+        OutputError: It is missing or cannot be read.
+    """
+    try:
+        record = orjson.loads(files.run.read_bytes())
+    except (OSError, orjson.JSONDecodeError) as error:
+        raise OutputError(f"{files.run} cannot be read: {error}", mend=mend) from None
+    return record if isinstance(record, dict) else {}
+
+
+def settle_record(files: RunFiles, identity: Json, *, joins: bool = False) -> Json:
+    """The record to go on with: that of the run whose files these are, or a new one.
+
+    Args:
+        files: The files of the run.
+        identity: What makes the run that is to be done.
+        joins: It only adds to another run's files, so that only the servers which it uses must be the same.
+
+    Raises:
+        OutputError: The files belong to another run, or to nobody knows which.
+    """
+    if not files.run.exists():
+        _refuse_unclaimed(files)
+        return {"identity": identity, "started_at": now()}
+    record = read_record(files)
+    found = record.get("identity", {})
+    if joins:
+        found, identity = _servers(found, identity), _servers(identity, identity)
+    refuse_other_run(found, identity, where=str(files.run))
+    return record
+
+
+def _servers(identity: Json, wanted: Json) -> Json:
+    """What an identity says of the servers that are wanted."""
+    servers = identity.get("servers") or {}
+    return {"servers": {name: servers.get(name) for name in wanted["servers"]}}
+
+
+def _refuse_unclaimed(files: RunFiles) -> None:
+    unclaimed = next((path for path in (files.rollouts, files.failures) if path.exists()), None)
+    if unclaimed is not None:
+        raise OutputError(
+            f"{unclaimed} is there without {files.run.name}, so it cannot be told which run it belongs to",
+            where=str(files.run),
+            mend="choose another --output",
+        )
+
+
+def begin(files: RunFiles, record: Json, *, concurrency: int) -> None:
+    """Writes that the run goes on."""
+    record |= {"versions": versions(), "concurrency": concurrency, "status": "running"}
+    write_json(files.run, record)
+
+
+def end(files: RunFiles, record: Json, *, status: str, counts: Mapping[str, object]) -> None:
+    """Writes how the run ended."""
+    record |= {"status": status, "ended_at": now(), "counts": dict(counts)}
+    write_json(files.run, record)
+
+
+def now() -> str:
+    """The time, as records have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

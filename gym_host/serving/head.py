@@ -1,0 +1,281 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""The head: a small server that says which servers run and where, and how a client finds it and them.
+
+It runs in the process that started them. It shows no secret: `GET /config` is masked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, Request
+from pydantic import BaseModel, ValidationError
+
+from gym_host.config.configuration import Config, Instance
+from gym_host.config.containers import differences
+from gym_host.config.masking import MASK, masked
+from gym_host.errors import ConfigError, ServerError, UserError
+from gym_host.serving.calls import HttpCalls
+from gym_host.serving.fleet import Fleet, ServerProcess
+from gym_host.serving.head_notes import HeadNote, forget, noted, read_notes
+from gym_host.serving.process import LOOPBACK, base_url, is_everywhere
+from gym_host.serving.server import JsonBytes
+from gym_host.wording import suggestion, together
+
+HEAD_PORT = 11_000
+
+_ANSWER_SECONDS = 10.0
+_OF_THE_HOST = frozenset({"host", "port"})
+
+
+class ServerEntry(BaseModel):
+    """A server as the head lists it.
+
+    Attributes:
+        name: Name of its instance.
+        type: Its type, such as `responses_api_models`.
+        folder: The folder with its program.
+        url: Where it is reached by whoever asked.
+        pid: Its process.
+        state: `starting`, `ready`, or how it ended.
+    """
+
+    name: str
+    type: str
+    folder: str
+    url: str
+    pid: int
+    state: str
+
+
+class Head(BaseModel):
+    """What a head says of itself and its servers.
+
+    Attributes:
+        url: Where it was reached.
+        pid: Its process.
+        started_at: When it started, in UTC.
+        servers: Its servers, in the order of the configuration.
+    """
+
+    url: str
+    pid: int
+    started_at: str
+    servers: list[ServerEntry]
+
+    @property
+    def ready(self) -> bool:
+        return all(server.state == "ready" for server in self.servers)
+
+
+@asynccontextmanager
+async def head_running(listener: socket.socket, fleet: Fleet, values: Mapping[str, Any]) -> AsyncIterator[HeadNote]:
+    """Serves the head, with a note of where it is, for as long as the context is open.
+
+    Args:
+        listener: The socket that it listens on.
+        fleet: The servers that it lists.
+        values: The resolved configuration.
+    """
+    host, port = listener.getsockname()[:2]
+    with noted(base_url(host, port)) as note:
+        app = head_app(note, fleet, masked(dict(values)))
+        config = uvicorn.Config(app, log_config=None, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
+        server = _Server(config)
+        serving = asyncio.create_task(server.serve([listener]))
+        try:
+            yield note
+        finally:
+            server.should_exit = True
+            await serving
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves the signals to the process that it runs in."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def head_app(note: HeadNote, fleet: Fleet, config: Mapping[str, Any]) -> FastAPI:
+    """The head as an app.
+
+    Args:
+        note: Where it is.
+        fleet: The servers that it lists.
+        config: The masked configuration.
+    """
+    app = FastAPI(title="head")
+
+    @app.get("/livez")
+    async def livez() -> dict[str, str]:
+        """Answers as soon as the head takes requests."""
+        return {"status": "ok"}
+
+    @app.get("/")
+    @app.get("/servers")
+    async def servers(request: Request) -> Head:
+        """The servers, where they are, and whether they are ready."""
+        asked = request.url.hostname or LOOPBACK
+        entries = [_entry(server, asked) for server in fleet.servers]
+        return Head(url=str(request.base_url).rstrip("/"), pid=os.getpid(), started_at=note.started_at, servers=entries)
+
+    @app.get("/config")
+    async def configuration() -> JsonBytes:
+        """The configuration that they were started with, without its secrets."""
+        return JsonBytes(config)
+
+    return app
+
+
+def _entry(server: ServerProcess, asked: str) -> ServerEntry:
+    placed, instance = server.placed, server.placed.instance
+    # A server that listens everywhere is reached at the name under which the head was reached.
+    url = base_url(asked, placed.port) if is_everywhere(placed.host) else placed.url
+    return ServerEntry(name=server.name, type=instance.type, folder=instance.folder, url=url, pid=server.pid, state=server.state)
+
+
+async def read_head(url: str) -> Head:
+    """Asks a head.
+
+    Raises:
+        ServerError: Nothing answers there, or it is no head.
+    """
+    answer = await _ask(url, "/servers")
+    try:
+        return Head.model_validate(answer)
+    except ValidationError:
+        raise ServerError("head", "/servers", 200, f"what answers at {url} is no head of `gym env start`") from None
+
+
+async def running_heads() -> list[Head]:
+    """The heads of this user on this machine."""
+    heads = []
+    for note in read_notes():
+        try:
+            head = await read_head(note.url)
+        except ServerError:
+            continue
+        if head.pid == note.pid:
+            heads.append(head)
+        else:
+            forget(note)  # Another process has been given the number of the one that is gone.
+    return heads
+
+
+async def find_head(url: str | None) -> Head:
+    """The head of a URL, or the only one that runs on this machine.
+
+    Raises:
+        UserError: There is none, or it has to be named.
+    """
+    if url is not None:
+        try:
+            return await read_head(url.rstrip("/"))
+        except ServerError as error:
+            raise UserError(error.message, where="--head", mend="name the URL that `gym env start` has printed") from None
+    heads = await running_heads()
+    if not heads:
+        raise UserError(
+            "no servers are running on this machine", mend="start them with `gym env start`, or name their head with --head URL"
+        )
+    if len(heads) > 1:
+        raise UserError(
+            f"more than one head is running: {', '.join(head.url for head in heads)}", mend="name one of them with --head URL"
+        )
+    return heads[0]
+
+
+async def config_of(head: Head) -> Config:
+    """The configuration that running servers were started with; its secrets are masked.
+
+    Raises:
+        ServerError: The head does not answer.
+    """
+    values = await _ask(head.url, "/config")
+    return Config(values if isinstance(values, dict) else {}, ())
+
+
+@asynccontextmanager
+async def running_servers(head_url: str | None, needed: Iterable[Instance] = ()) -> AsyncIterator[HttpCalls]:
+    """Calls to servers that run already.
+
+    Args:
+        head_url: Address of their head; None for the only one on this machine.
+        needed: The instances that the run needs, with their settings.
+
+    Raises:
+        UserError: There is no head, or a server that is needed does not run as the configuration says.
+    """
+    head = await find_head(head_url)
+    faults = unfit(head, await config_of(head), needed)
+    if faults:
+        raise together(faults, "servers do not run as the configuration says")
+    calls = HttpCalls({server.name: server.url for server in head.servers})
+    try:
+        yield calls
+    finally:
+        await calls.aclose()
+
+
+def unfit(head: Head, config: Config, needed: Iterable[Instance]) -> list[ConfigError]:
+    """In what running servers are not those that a run needs.
+
+    Args:
+        head: The head of the running servers.
+        config: What they were started with, from `config_of`.
+        needed: The instances that the run needs.
+
+    Returns:
+        A fault for each that does not run, is not ready, or was started with other settings.
+    """
+    running = {server.name: server for server in head.servers}
+    faults = []
+    for instance in needed:
+        server = running.get(instance.name)
+        if server is None:
+            mend = suggestion(instance.name, running)
+            faults.append(ConfigError(f"the server `{instance.name}` is not running", where=head.url, mend=mend))
+        elif server.state != "ready":
+            faults.append(ConfigError(f"the server `{instance.name}` is not ready: {server.state}", where=head.url))
+        else:
+            faults.extend(_other_settings(instance, config))
+    return faults
+
+
+def _other_settings(instance: Instance, config: Config) -> list[ConfigError]:
+    block = config.values.get(instance.name)
+    wanted = {instance.type: {instance.folder: _own(instance.settings)}}
+    found = {kind: {name: _own(settings) for name, settings in folders.items()} for kind, folders in (block or {}).items()}
+    # What is masked cannot be compared.
+    differing = [entry for entry in differences(found, masked(wanted)) if MASK not in str(entry[1])]
+    if not differing:
+        return []
+    key, was, now = differing[0]
+    return [
+        ConfigError(
+            f"the server `{instance.name}` was started with other settings: {key} is {was!r} there, and here {now!r}",
+            where=instance.name,
+            mend="start the servers again, or give the same configuration",
+        )
+    ]
+
+
+def _own(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in settings.items() if key not in _OF_THE_HOST}
+
+
+async def _ask(url: str, path: str) -> Any:
+    calls = HttpCalls({"head": url}, timeout_seconds=_ANSWER_SECONDS)
+    try:
+        return await calls.call("head", path)
+    finally:
+        await calls.aclose()

@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""All servers of a configuration in this process: no ports, no child processes, calls stay in memory."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from fastapi import FastAPI
+
+from gym_host.config.configuration import Instance
+from gym_host.config.settings import ServerSettings, parse_settings
+from gym_host.errors import ConfigError
+from gym_host.serving.calls import InMemoryCalls, ServerCalls
+from gym_host.serving.server import ServerContext, build_app
+
+
+@dataclass(frozen=True, slots=True)
+class ServerProgram:
+    """What a server's `app.py` holds.
+
+    Attributes:
+        settings_type: Its class `Settings`.
+        create_app: Its function that makes the app.
+        validate: Its function `validate(settings)`, if it has one: what is wrong beyond the settings themselves, found without
+            starting anything, each in a sentence.
+    """
+
+    settings_type: type[ServerSettings]
+    create_app: Callable[[ServerSettings, ServerContext], FastAPI]
+    validate: Callable[[ServerSettings], Sequence[str]] | None = None
+
+
+def load_program(instance: Instance) -> ServerProgram:
+    """Imports the `app.py` of a server.
+
+    Raises:
+        ConfigError: The file has no `Settings` and `create_app`, or cannot be imported.
+    """
+    if instance.app is None:
+        raise ConfigError(f"there is no program for `{instance.name}`", where=instance.place)
+    module = _module(instance.app, f"gym_components.{instance.type}.{instance.folder}")
+    settings_type, create_app = getattr(module, "Settings", None), getattr(module, "create_app", None)
+    if not (isinstance(settings_type, type) and issubclass(settings_type, ServerSettings) and callable(create_app)):
+        raise ConfigError(f"{instance.app} has no `Settings` and `create_app`", where=instance.place)
+    return ServerProgram(settings_type, create_app, getattr(module, "validate", None))
+
+
+def _module(path: Path, name: str) -> ModuleType:
+    loaded = sys.modules.get(name)
+    if loaded is not None and loaded.__file__ == str(path):
+        return loaded
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ConfigError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        # Most often a package that `requirements.txt` names and that is not installed.
+        raise ConfigError(f"{path} cannot be imported: {error}") from error
+    return module
+
+
+def build_apps(instances: Iterable[Instance], servers: ServerCalls) -> dict[str, FastAPI]:
+    """Builds the app of every instance, by name.
+
+    Raises:
+        ConfigError: Settings are wrong, or a server refuses to start.
+    """
+    parsed = [(instance, program := load_program(instance), settings_of(instance, program)) for instance in instances]
+    return {
+        instance.name: build_app(program.create_app, settings, ServerContext(instance.name, servers))
+        for instance, program, settings in parsed
+    }
+
+
+def settings_of(instance: Instance, program: ServerProgram) -> ServerSettings:
+    """The settings of an instance, as its program wants them.
+
+    Raises:
+        ConfigError: They are wrong.
+    """
+    return parse_settings(program.settings_type, instance.settings, where=instance.place)
+
+
+@asynccontextmanager
+async def running(instances: Iterable[Instance]) -> AsyncIterator[InMemoryCalls]:
+    """Starts all servers; they stop when the context is left.
+
+    Raises:
+        ConfigError: As in `build_apps`.
+    """
+    calls = InMemoryCalls()
+    apps: Mapping[str, FastAPI] = build_apps(instances, calls)
+    async with AsyncExitStack() as stack:
+        for app in apps.values():
+            await stack.enter_async_context(app.router.lifespan_context(app))
+        calls.apps.update(apps)
+        started = stack.pop_all()
+    try:
+        yield calls
+    finally:
+        # As under a server on a port: an error of the run is not the servers' to see.
+        await started.aclose()
