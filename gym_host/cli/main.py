@@ -11,7 +11,7 @@ from argparse import _SubParsersAction
 from collections.abc import Callable, Sequence
 from importlib import metadata
 
-from gym_host.cli import aggregate, collate, compare, component_tests, configuration, env, listing, prepare, reverify, run
+from gym_host.cli import aggregate, collate, compare, component_tests, configuration, env, listing, prepare, reverify, run, tool
 from gym_host.cli.parser import Command, Parser, parse
 from gym_host.distribution import DISTRIBUTION
 from gym_host.errors import UserError
@@ -38,6 +38,7 @@ def build_parser() -> Parser:
     _add(envs, "test", "run the tests of a component", component_tests.add_flags, component_tests.run)
     data = nouns.add_parser("dataset", help="check and collate data").add_subparsers(metavar="VERB", required=True)
     _add(data, "collate", "check data and write one file for each split", collate.add_flags, collate.run)
+    _add(nouns, "tool", "run a tool that a benchmark brings along", tool.add_flags, tool.run)
     _add(nouns, "list", "say what there is", listing.add_list_flags, listing.list_all)
     _add(nouns, "search", "look for something", listing.add_search_flags, listing.find)
     return parser

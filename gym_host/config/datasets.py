@@ -4,16 +4,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from gym_host.config.components import Components
 from gym_host.config.configuration import Config, Instance
+from gym_host.config.scripts import function, load
 from gym_host.errors import ConfigError
 from gym_host.wording import suggestion
 
@@ -49,7 +48,7 @@ class Dataset:
         if self.prepare_script is None:
             raise ConfigError(f"the rows {self.path} are missing, and the dataset `{self.name}` has no prepare_script")
         try:
-            return Path(_prepare_function(self.prepare_script)())
+            return Path(function(self.prepare_script, "prepare")())
         except ConfigError:
             raise
         except Exception as error:
@@ -64,7 +63,7 @@ class Dataset:
         """
         if not self.path.exists():
             return self.prepare()
-        check = getattr(_script(self.prepare_script), "check", None) if self.prepare_script else None
+        check = getattr(load(self.prepare_script), "check", None) if self.prepare_script else None
         try:
             if callable(check):
                 check(self.path)
@@ -88,22 +87,6 @@ def rows_beside(script: Path, name: str) -> Path:
     if os.access(beside.parent if beside.parent.exists() else folder, os.W_OK):
         return beside
     return Path.cwd() / "benchmarks" / folder.name / "data" / name
-
-
-def _script(script: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"gym_prepare.{script.parent.name}", script)
-    if spec is None or spec.loader is None:
-        raise ConfigError(f"{script} is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _prepare_function(script: Path) -> Callable[[], Any]:
-    prepare = getattr(_script(script), "prepare", None)
-    if not callable(prepare):
-        raise ConfigError(f"{script} has no function `prepare`")
-    return prepare  # type: ignore[no-any-return]
 
 
 def datasets(config: Config, components: Components, agents: Iterable[Instance]) -> Iterator[Dataset]:
