@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""A run as its files tell it, for whoever shows it or hands it on. Rows are read one at a time, as they may not fit into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+
+from gym_host.errors import OutputError, UserError
+from gym_host.jsonl import Json
+from gym_host.runs.finished import read_record_if_any
+from gym_host.runs.run_files import FailedBefore, Key, RunFiles, read_failures
+from gym_host.runs.stored import StoredRows
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as its files tell it.
+
+    Attributes:
+        files: Its files.
+        record: `x_run.json`: identity (agent, servers with their settings), start, end, versions, counts; empty if there is none.
+        metrics: The entries of `x_aggregate_metrics.json`, one for each agent; empty if there is none.
+        failures: Key -> the failed attempts of a rollout that has no score.
+    """
+
+    files: RunFiles
+    record: Json
+    metrics: list[Json]
+    failures: dict[Key, FailedBefore]
+    _rows: StoredRows = field(repr=False)
+
+    @property
+    def path(self) -> Path:
+        """The rollouts file."""
+        return self.files.rollouts
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def keys(self) -> list[Key]:
+        """Keys of the scored rollouts, in order."""
+        return self._rows.keys()
+
+    def row(self, key: Key) -> Json:
+        """A scored row."""
+        return self._rows.row(key)
+
+    def rows(self) -> Iterator[Json]:
+        """All scored rows, by key."""
+        return self._rows.rows()
+
+
+def open_run(rollouts: Path) -> StoredRun:
+    """Opens the files of a run.
+
+    Raises:
+        UserError: A file cannot be read, or holds something else.
+    """
+    files = RunFiles.of(rollouts)
+    rows = StoredRows()
+    rows.load(rollouts)
+    failures = {key: failed for key, failed in read_failures(files.failures).items() if key not in rows}
+    return StoredRun(files, read_record_if_any(rollouts), _metrics(files), failures, rows)
+
+
+def _metrics(files: RunFiles) -> list[Json]:
+    if not files.metrics.exists():
+        return []
+    try:
+        entries = orjson.loads(files.metrics.read_bytes())
+    except (OSError, orjson.JSONDecodeError) as error:
+        raise OutputError(f"{files.metrics} cannot be read: {error}", mend="compute it anew with `gym eval aggregate`") from None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise UserError("this is no metrics file of a run", where=str(files.metrics), mend="move it away")
+    return entries
