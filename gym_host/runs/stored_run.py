@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
 # SPDX-License-Identifier: Apache-2.0
-"""A run as its files tell it, for whoever shows it or hands it on. Rows are read one at a time, as they may not fit into memory."""
+"""A run as its files tell it, for whoever shows it or hands it on. Rows are read one by one: they may not fit into memory."""
 
 from __future__ import annotations
 
