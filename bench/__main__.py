@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make bench`: everything in one run, as a table and as JSON.
 
-python -m bench [--quick] [--output FILE]
+python -m bench [--quick] [--nemo-gym] [--output FILE]
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from bench.aggregation import aggregate, write_rollouts
+from bench.aggregation import aggregate, load, write_rollouts
 from bench.chain import PROJECT, Cost, run_in_process, run_on_ports, write_rows
+from bench.nemo_gym import installed, run_under_nemo_gym
 from tests.support.endpoint import endpoint_process
 
 Json = dict[str, Any]
@@ -56,6 +57,19 @@ def chain(url: str, folder: Path, conversations: int) -> Json:
     }
 
 
+def under_nemo_gym(environment: Path, url: str, folder: Path, conversations: int) -> Json:
+    """The same servers under NVIDIA's host; what its start takes is measured by a single row and taken off."""
+    output = folder / "nemo_gym.jsonl"
+    rows = write_rows(folder / "rows.jsonl", conversations, max_turns=30)
+    row = write_rows(folder / "one.jsonl", 1, max_turns=2)
+    start, ours_at_start = run_under_nemo_gym(environment, url, row, folder / "nemo_gym_one.jsonl", concurrency=1)
+    cost, ours = run_under_nemo_gym(environment, url, rows, output, concurrency=conversations)
+    return {
+        "start_up_seconds": start.wall_seconds,
+        "under NeMo Gym": _per_call(cost, start) | {"cpu_ms_per_call_of_our_servers": 1000 * (ours - ours_at_start) / cost.calls},
+    }
+
+
 def _per_call(cost: Cost, start: Cost) -> Json:
     return {
         "calls": cost.calls,
@@ -87,12 +101,14 @@ def scaling(folder: Path, sizes: list[int], latency: float) -> list[Json]:
 
 
 def aggregation(folder: Path, sizes: list[int]) -> list[Json]:
-    """Seconds and memory of aggregating so many rollouts."""
+    """Seconds of loading, seconds and memory of aggregating so many rollouts."""
     found = []
     for size in sizes:
         path = write_rollouts(folder / f"rollouts_{size}.jsonl", size)
+        loading = load(path)
         seconds, peak = aggregate(path, folder / "merged.jsonl")
-        found.append({"rollouts": size, "seconds": seconds, "peak_mb": peak, "mb": path.stat().st_size / 1e6})
+        megabytes = path.stat().st_size / 1e6
+        found.append({"rollouts": size, "mb": megabytes, "loading_seconds": loading, "seconds": seconds, "peak_mb": peak})
         path.unlink()
     return found
 
@@ -105,6 +121,8 @@ def show(found: Json) -> None:
         if isinstance(cost, dict):
             ratio = cost["cpu_ms_per_call"] / floor
             print(f"{name:<28}{cost['cpu_ms_per_call']:>9.3f}{ratio:>9.1f}{cost['calls_per_second']:>10.0f}")
+    if "nemo_gym" in found:
+        _show_nemo_gym(found["nemo_gym"], floor)
     print(f"\nstart-up, one row run and scored: {found['chain']['start_up_seconds']:.2f} s")
     print(f"peak memory of the whole chain in one process: {found['chain']['one process']['peak_mb']:.0f} MB")
     print(f"\n{'at once':<12}{'calls':>9}{'floor s':>10}{'wall s':>10}{'wall/floor':>12}{'peak MB':>10}")
@@ -113,17 +131,29 @@ def show(found: Json) -> None:
             f"{row['floor_seconds']:>10.1f}{row['wall_seconds']:>10.1f}{row['wall_over_floor']:>12.3f}{row['peak_mb']:>10.0f}"
         )
         print(f"{row['conversations']:<12}{row['calls']:>9}{numbers}")
-    print(f"\n{'aggregating':<12}{'MB':>9}{'seconds':>10}{'peak MB':>10}")
+    print(f"\n{'rollouts':<12}{'MB':>9}{'loading s':>11}{'aggregating s':>15}{'peak MB':>10}")
     for row in found["aggregation"]:
-        print(f"{row['rollouts']:<12}{row['mb']:>9.0f}{row['seconds']:>10.1f}{row['peak_mb']:>10.0f}")
+        seconds = f"{row['loading_seconds']:>11.2f}{row['seconds']:>15.1f}"
+        print(f"{row['rollouts']:<12}{row['mb']:>9.0f}{seconds}{row['peak_mb']:>10.0f}")
+
+
+def _show_nemo_gym(found: Json, floor: float) -> None:
+    cost = found["under NeMo Gym"]
+    all_of_it, ours = cost["cpu_ms_per_call"], cost["cpu_ms_per_call_of_our_servers"]
+    print(f"{'under NeMo Gym':<28}{all_of_it:>9.3f}{all_of_it / floor:>9.1f}{cost['calls_per_second']:>10.0f}")
+    print(f"{'  our servers of that':<28}{ours:>9.3f}{ours / floor:>9.1f}")
+    print(f"\nstart-up under NeMo Gym, one row run and scored: {found['start_up_seconds']:.1f} s")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
+    parser.add_argument("--nemo-gym", action="store_true", help="also under NVIDIA's host, which `make interop` installs")
     parser.add_argument("--output", type=Path, default=PROJECT / "results" / "bench.json", help="the figures as JSON")
     args = parser.parse_args()
-    quick = args.quick
+    quick, environment = args.quick, installed() if args.nemo_gym else None
+    if args.nemo_gym and environment is None:
+        raise SystemExit("--nemo-gym: NVIDIA NeMo Gym is not installed; run `make interop` once")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with endpoint_process(seed=3, record=False) as url:
@@ -132,6 +162,8 @@ def main() -> None:
                 "clients": clients(url, 300 if quick else 3000, 1 if quick else 3),
                 "chain": chain(url, folder, 20 if quick else 200),
             }
+            if environment is not None:
+                found["nemo_gym"] = under_nemo_gym(environment, url, folder, 20 if quick else 200)
         found["scaling"] = scaling(folder, [1, 10] if quick else [1, 10, 100, 1000], 0.05 if quick else 1.0)
         found["aggregation"] = aggregation(folder, [100] if quick else [1_000, 10_000, 100_000])
     show(found)

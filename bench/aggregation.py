@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 
 from bench.chain import CONFIG, GYM, PROJECT
+from gym_host.runs.finished import read_run
+from vera_mh.metrics import ROW_FIELDS
 from vera_mh.pack import load_manifest
 from vera_mh.rating import BEST_PRACTICE, HIGH_HARM, NEUTRAL, NOT_RELEVANT
 
@@ -53,6 +55,13 @@ def write_rollouts(path: Path, count: int) -> Path:
             }
             file.write(json.dumps(row) + "\n")
     return path
+
+
+def load(rollouts: Path) -> float:
+    """Seconds of reading a rollouts file as `--resume` and the comparison do: every line, of which the metrics' fields are kept."""
+    began = time.perf_counter()
+    read_run(rollouts, ROW_FIELDS)
+    return time.perf_counter() - began
 
 
 def aggregate(rollouts: Path, output: Path) -> tuple[float, float]:

@@ -68,20 +68,20 @@ def write_rows(path: Path, count: int, max_turns: int) -> Path:
 def run_in_process(url: str, rows: Path, output: Path, *words: str, concurrency: int) -> Cost:
     """`gym eval run` with all servers in its process."""
     command = _run_command(rows, output, concurrency, words)
-    before, began = _calls(url), time.perf_counter()
+    before, began = calls_of(url), time.perf_counter()
     process = subprocess.Popen(command, env=_environment(url), cwd=PROJECT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise SystemExit(f"the run ended with {process.returncode}: {' '.join(command)}")
     wall = time.perf_counter() - began
-    return _cost(output, _calls(url) - before, usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024)
+    return cost_of(output, calls_of(url) - before, usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024)
 
 
 def run_on_ports(url: str, rows: Path, output: Path, *, concurrency: int, head_port: int) -> Cost:
     """`gym eval run --no-serve` against `gym env start`; the CPU of all processes counts."""
     with _servers(url, head_port) as pids:
-        before, began, used = _calls(url), time.perf_counter(), sum(map(_cpu_of, pids))
+        before, began, used = calls_of(url), time.perf_counter(), sum(map(_cpu_of, pids))
         command = _run_command(rows, output, concurrency, ["--no-serve", "--head", f"http://127.0.0.1:{head_port}"])
         process = subprocess.Popen(command, env=_environment(url), cwd=PROJECT, stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
@@ -89,8 +89,8 @@ def run_on_ports(url: str, rows: Path, output: Path, *, concurrency: int, head_p
         wall = time.perf_counter() - began
         servers = sum(map(_cpu_of, pids)) - used
         peak = max(map(_peak_of, pids))
-        calls = _calls(url) - before
-    return _cost(output, calls, servers + usage.ru_utime + usage.ru_stime, wall, max(peak, usage.ru_maxrss / 1024))
+        calls = calls_of(url) - before
+    return cost_of(output, calls, servers + usage.ru_utime + usage.ru_stime, wall, max(peak, usage.ru_maxrss / 1024))
 
 
 def _run_command(rows: Path, output: Path, concurrency: int, words: Sequence[str]) -> list[str]:
@@ -117,7 +117,8 @@ def _environment(url: str) -> Mapping[str, str]:
     return os.environ | {"BENCH_URL": url.removesuffix("/v1")}
 
 
-def _calls(url: str) -> int:
+def calls_of(url: str) -> int:
+    """Model calls that the endpoint has counted."""
     with urllib.request.urlopen(f"{url.removesuffix('/v1')}/stats") as answer:
         counts: dict[str, Any] = json.load(answer)["counts"]
     return sum(count for name, count in counts.items() if "/" not in name)
@@ -133,7 +134,8 @@ def _peak_of(pid: int) -> float:
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
-def _cost(output: Path, calls: int, cpu: float, wall: float, peak: float) -> Cost:
+def cost_of(output: Path, calls: int, cpu: float, wall: float, peak: float) -> Cost:
+    """The cost of a run, with what its rollouts tell of it."""
     conversations, longest = 0, 0
     with output.open("rb") as lines:
         for line in lines:

@@ -29,6 +29,7 @@ from gym_host.runs.run_record import begin, end, settle_record
 from gym_host.runs.scoreboard import Scoreboard, metric_fields
 from gym_host.runs.tasks import described
 from gym_host.serving.calls import ServerCalls
+from gym_host.serving.garbage import rare_collections
 
 _HAS_NONE = (404, 405, 501)
 """Statuses of a server that has no such endpoint."""
@@ -144,7 +145,8 @@ async def evaluate(evaluation: Evaluation, console: Console) -> Outcome:
             wanted = await metric_fields(calls, evaluation.scorer)
             run = _Run(evaluation, console, calls, attempt, Scored(wanted.fields), wanted.uniform)
             await _open(run)
-            interrupted = await _collect(run)
+            with rare_collections():
+                interrupted = await _collect(run)
             return await _close(run, interrupted=interrupted)
 
 

@@ -22,6 +22,7 @@ from gym_host.config.interpolation import resolved
 from gym_host.config.settings import parse_settings
 from gym_host.errors import ConfigError, UserError
 from gym_host.serving.calls import HttpCalls
+from gym_host.serving.garbage import rare_collections
 from gym_host.serving.hangup import CancelledOnHangup
 from gym_host.serving.limits import allow_many_files
 from gym_host.serving.server import ServerContext, SettingsT, build_app
@@ -80,7 +81,7 @@ def serve(settings_type: type[SettingsT], create_app: Callable[[SettingsT, Serve
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_FINISH_SECONDS,
     )
-    with suppress(KeyboardInterrupt):
+    with rare_collections(), suppress(KeyboardInterrupt):
         uvicorn.Server(config).run([listener])
 
 

@@ -24,7 +24,9 @@ PROJECT = Path(__file__).parents[2]
 FOLDER_VARIABLE = "VERA_MH_INTEROP"
 """Environment variable that names the folder where `tests.interop.run` has installed NeMo Gym."""
 
-_MARK = "VERA_MH_INTEROP_RUN"
+MARK = "VERA_MH_INTEROP_RUN"
+"""Environment variable of every process that the command starts."""
+
 _THEIR_SERVERS = ("environment_servers/legacy_agent", "responses_api_models/vllm_model")
 _ENDING_SECONDS = 20.0
 
@@ -92,7 +94,7 @@ class NemoGym:
             process = subprocess.Popen(
                 command,
                 cwd=folder,
-                env=self._environ() | {_MARK: mark} | dict(environ or {}),
+                env=self._environ() | {MARK: mark} | dict(environ or {}),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -164,6 +166,6 @@ def _marked(mark: str) -> dict[int, str]:
     found = {}
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if f"{_MARK}={mark}".encode() in (entry / "environ").read_bytes():
+            if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes():
                 found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     return found
