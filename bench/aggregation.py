@@ -58,7 +58,7 @@ def write_rollouts(path: Path, count: int) -> Path:
 
 
 def load(rollouts: Path) -> float:
-    """Seconds of reading a rollouts file as `--resume` and the comparison do: every line, of which the metrics' fields are kept."""
+    """Seconds of reading a rollouts file as the comparison does: every line, of which the metrics' fields are kept."""
     began = time.perf_counter()
     read_run(rollouts, ROW_FIELDS)
     return time.perf_counter() - began
