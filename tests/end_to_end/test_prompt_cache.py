@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from bench.chain import CONFIG, PROJECT, write_rows
@@ -84,6 +85,39 @@ def test_all_questions_of_a_conversation_share_their_first_message_and_their_cac
     assert len(keys) == 6
     assert all(len(of_one) == 1 for of_one in keys.values())
     assert len(set.union(*keys.values())) == 6
+
+
+class PrefixCache:
+    """What an endpoint's prefix cache does: of each prompt it knows the bytes that an earlier prompt started with."""
+
+    def __init__(self) -> None:
+        self._prompts: list[bytes] = []
+
+    def take(self, messages: Messages) -> tuple[int, int]:
+        """Bytes of a prompt, in the order in which they were sent, and how many of them are known."""
+        prompt = orjson.dumps(messages)
+        known = max((len(os.path.commonprefix([prompt, earlier])) for earlier in self._prompts), default=0)
+        self._prompts.append(prompt)
+        return len(prompt), known
+
+
+def test_a_prefix_cache_finds_byte_for_byte_all_but_what_is_new_of_every_role(asked: TestEndpoint):
+    for requests in by_conversation(asked.bodies("provider"), lambda body: str(body["messages"][0])):
+        cache = PrefixCache()
+        sizes = [cache.take(messages) for messages in requests]
+        for (before, _), (_, known) in zip(sizes, sizes[1:], strict=False):
+            assert known == before - 1  # all of the last request but the bracket at its end
+    for requests in by_conversation(asked.bodies("persona"), lambda body: str(body["messages"][0])):
+        cache = PrefixCache()
+        for messages, (_, known) in [(messages, cache.take(messages)) for messages in requests][2:]:
+            assert known >= len(orjson.dumps(messages[:-3]))  # up to what was the latest user message
+    for requests in by_conversation(asked.bodies("judge"), lambda body: str(body["messages"][0])):
+        cache = PrefixCache()
+        first, *others = [cache.take(messages) for messages in requests]
+        assert first[1] == 0
+        assert others
+        for _, known in others:
+            assert known > len(orjson.dumps(requests[0][:1])) - 1  # the system prompt with the transcript
 
 
 def test_what_could_be_cached_is_most_of_what_is_sent_in_a_long_conversation(asked: TestEndpoint):
