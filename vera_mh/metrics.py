@@ -49,6 +49,7 @@ ROW_FIELDS = (
     "judge_parse_retries_used",
     "judge_repaired_replies",
     "transcript_matches_agent",
+    "pack",
     "pack_sha256",
     "rubric_version",
     "judge_model",
@@ -59,7 +60,7 @@ ROW_FIELDS = (
 )
 """What the metrics read of a scored row, dots for nesting. All else (transcripts, receipts) may be left out."""
 
-UNIFORM_FIELDS = ("pack_sha256", "rubric_version", "judge_model")
+UNIFORM_FIELDS = ("pack", "pack_sha256", "rubric_version", "judge_model")
 """Fields that must be the same in all rows that are counted together; a row where one is null says nothing of it."""
 
 RATINGS = (BEST_PRACTICE, NEUTRAL, HIGH_HARM, NOT_RELEVANT, UNRATED)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from glob import glob
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from gym_host.runs.finished import (
     read_run,
     refuse_mixed,
     refuse_other_servers,
+    values_of,
 )
 from gym_host.runs.run_files import RunFiles, Scored
 from gym_host.runs.run_record import now
@@ -110,7 +112,9 @@ async def _aggregate(scorer: Scorer, shards: list[Path], files: RunFiles, config
             metrics = await scoreboard.aggregate()
         except ServerError as error:
             raise UserError(f"the metrics could not be computed: {error}") from None
-        outcome = _outcome(runs, merged, metrics, await scoreboard.summary(metrics["agent_metrics"]))
+        measure = {name: values_of(scored.rows(), name) for name in wanted.uniform}
+        summary = await scoreboard.summary(metrics["agent_metrics"])
+        outcome = replace(_outcome(runs, merged), measure=measure, metrics=metrics, summary=summary)
     _say_what_lacks(runs, merged)
     write_json(files.run, _record(runs, merged, outcome) | {"configuration": configuration})
     write_whole(files.rollouts, (orjson.dumps(row) + b"\n" for _, row in merged.rows()))
@@ -118,7 +122,7 @@ async def _aggregate(scorer: Scorer, shards: list[Path], files: RunFiles, config
     return outcome
 
 
-def _outcome(runs: list[FinishedRun], merged: Merged, metrics: Json, summary: object) -> Outcome:
+def _outcome(runs: list[FinishedRun], merged: Merged) -> Outcome:
     unscored: dict[Name, str | None] = {}
     for run in runs:
         unscored |= {name: failed for name, failed in run.unscored.items() if name not in merged.keys}
@@ -127,7 +131,7 @@ def _outcome(runs: list[FinishedRun], merged: Merged, metrics: Json, summary: ob
         failures += run.failures
     scored = len(merged.keys)
     planned = scored + len(unscored) + sum(run.uncounted for run in runs)
-    return Outcome(planned, scored, failures, given_up=0, interrupted=False, metrics=metrics, summary=summary)
+    return Outcome(planned, scored, failures, given_up=0, interrupted=False)
 
 
 def _say_what_lacks(runs: list[FinishedRun], merged: Merged) -> None:

@@ -88,7 +88,7 @@ class Outcome:
         failures: Failure class -> rollouts without a score that failed so last.
         given_up: Rollouts without a score that are out of attempts.
         left_out: Rollouts without a score that were not to be attempted.
-        mixed: Fields that should be the same in all rows, and are not -> their values.
+        measure: Fields that say what the rows were rated by, such as a pack's hash -> their values; one each, if all is well.
         interrupted: True if it was stopped by a signal.
         metrics: The scorer's answer to `/aggregate_metrics`, or None.
         summary: The scorer's tables, or None.
@@ -100,13 +100,18 @@ class Outcome:
     given_up: int
     interrupted: bool
     left_out: int = 0
-    mixed: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    measure: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     metrics: Json | None = None
     summary: Any = None
 
     @property
     def complete(self) -> bool:
         return self.scored == self.planned
+
+    @property
+    def mixed(self) -> Mapping[str, Sequence[Any]]:
+        """What should be the same in all rows and is not."""
+        return {name: values for name, values in self.measure.items() if len(values) > 1}
 
 
 @dataclass(slots=True)
@@ -306,14 +311,13 @@ async def _aggregated(run: _Run, outcome: Outcome) -> Outcome:
             where=str(run.files.rollouts),
             mend="repair what it names, then run the same command with --resume",
         ) from None
+    outcome = replace(outcome, metrics=metrics, measure={name: values_of(run.scored.rows(), name) for name in run.uniform})
     write_json(run.files.metrics, [metrics_entry(run.evaluation.agent, metrics, outcome)])
-    by_field = {name: values_of(run.scored.rows(), name) for name in run.uniform}
-    mixed = {name: values for name, values in by_field.items() if len(values) > 1}
-    return replace(outcome, metrics=metrics, mixed=mixed, summary=await scoreboard.summary(metrics["agent_metrics"]))
+    return replace(outcome, summary=await scoreboard.summary(metrics["agent_metrics"]))
 
 
 def metrics_entry(agent: str, metrics: Json, outcome: Outcome) -> Json:
-    """One entry of the metrics file: an agent's metrics, and how many rollouts they rest on."""
+    """One entry of the metrics file: an agent's metrics, how many rollouts they rest on, and what these were rated by."""
     return {
         "agent_ref": {"name": agent},
         "agent_metrics": metrics["agent_metrics"],
@@ -324,4 +328,5 @@ def metrics_entry(agent: str, metrics: Json, outcome: Outcome) -> Json:
         "num_failed": outcome.failures.total(),
         "failures_by_class": dict(outcome.failures),
         "complete": outcome.complete,
+        "measure": {name: values[0] if len(values) == 1 else values or None for name, values in outcome.measure.items()},
     }

@@ -305,8 +305,21 @@ def test_rows_that_were_rated_by_two_measures_in_one_run_are_said_to_be_mixed(gy
     said = gym(*sums_run())
     assert said.code == 0
     assert "MIXED: `rater` is not the same in all rows: one, two" in said.out
+    assert measure(gym, "x") == {"rater": ["one", "two"]}
     again = gym("eval", "aggregate", "--input-glob", "results/x.jsonl", "--output", "results/all.jsonl")
     assert again.code == 0, again.err
+    assert measure(gym, "all") == {"rater": ["one", "two"]}
+
+
+def test_the_metrics_say_what_the_rows_were_rated_by(gym: Gym, sums: SumsRoot):
+    sums.write([sum_row(1, rater="one"), sum_row(2, rater="one")])
+    assert gym(*sums_run()).code == 0
+    assert measure(gym, "x") == {"rater": "one"}
+
+
+def measure(gym: Gym, name: str) -> object:
+    (entry,) = json.loads((gym.folder / f"results/{name}_aggregate_metrics.json").read_bytes())
+    return entry["measure"]
 
 
 def test_control_characters_of_an_endpoint_do_nothing_to_the_terminal(gym: Gym):

@@ -123,6 +123,7 @@ async def test_the_metrics_file_has_an_entry_for_the_agent_with_the_counts(bench
         "num_failed": 2,
         "failures_by_class": {"sum_failed": 1, "agent_run_error": 1},
         "complete": False,
+        "measure": {"rater": None},
     }
 
 
