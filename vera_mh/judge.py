@@ -42,7 +42,7 @@ class JudgeSheet:
         try:
             sheet.system_prompt("")
             sheet.question_prompt(sheet.rubric.first)
-        except (KeyError, IndexError, ValueError) as error:
+        except (KeyError, IndexError, ValueError, AttributeError, TypeError) as error:
             raise RubricError(f"a judge prompt template of the pack cannot be filled: {error}") from None
         return sheet
 

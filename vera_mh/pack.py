@@ -28,6 +28,7 @@ PERSONAS = "personas.tsv"
 LICENSE = "LICENSE"
 REQUIRED_FILES = (RUBRIC, JUDGE_SYSTEM_PROMPT, QUESTION_PROMPT, PERSONA_TEMPLATE, PERSONA_REMINDER, PERSONAS)
 MANIFEST = "manifest.yaml"
+MANIFEST_KEYS = ("name", "rubric_version", "repository", "revision", "files")
 
 PACK_VARIABLE = "VERA_MH_PACK"
 PREPARE_COMMAND = "gym eval prepare --benchmark vera_mh"
@@ -98,8 +99,15 @@ class Pack:
     contents: Mapping[str, bytes]
 
     def text(self, name: str) -> str:
-        """The text of a file, with line ends as Python's text mode reads them (upstream reads prompts so)."""
-        text = self.contents[name].decode("utf-8")
+        """The text of a file, with line ends as Python's text mode reads them (upstream reads prompts so).
+
+        Raises:
+            PackError: It is no UTF-8 text.
+        """
+        try:
+            text = self.contents[name].decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise PackError(f"{self.folder / name} is no UTF-8 text: {error}\n  to mend it: save it as UTF-8") from None
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def about(self) -> dict[str, str]:
@@ -124,7 +132,7 @@ def load_manifest(folder: Path) -> Manifest:
     """Reads `manifest.yaml` of a pack folder.
 
     Raises:
-        PackError: The manifest is missing, malformed, or does not list a required file.
+        PackError: The manifest is missing, malformed, has the name of the pinned pack, or does not list a required file.
     """
     path = folder / MANIFEST
     try:
@@ -137,7 +145,7 @@ def load_manifest(folder: Path) -> Manifest:
 
 
 def _manifest(values: Any, path: Path) -> Manifest:
-    keys = ("name", "rubric_version", "repository", "revision", "files")
+    keys = MANIFEST_KEYS
     if not isinstance(values, dict) or not isinstance(values.get("files"), dict):
         raise PackError(f"{path}: a manifest is a mapping with the keys {', '.join(keys)}")
     missing = [key for key in keys if not values.get(key)] + [name for name in REQUIRED_FILES if name not in values["files"]]
@@ -146,6 +154,10 @@ def _manifest(values: Any, path: Path) -> Manifest:
     outside = [name for name in values["files"] if Path(str(name)).name != name]
     if outside:
         raise PackError(f"{path}: a pack's files lie in its folder, and {outside[0]} does not")
+    if str(values["name"]) == VERA_MH.name:
+        raise PackError(
+            f"{path}: the name {VERA_MH.name} is that of the pinned pack\n  to mend it: give the pack a name of its own"
+        )
     return Manifest(
         name=str(values["name"]),
         rubric_version=str(values["rubric_version"]),
@@ -166,10 +178,13 @@ def open_pack(pack: str, *, environ: Mapping[str, str], bases: Sequence[Path]) -
     Raises:
         PackError: A file is missing or differs; the message names it, both hashes, and the mend.
     """
-    if pack == VERA_MH.name:
-        return read_pack(VERA_MH, _first_folder(vera_mh_folder(environ), bases))
-    folder = _first_folder(Path(pack).expanduser(), bases)
-    return read_pack(load_manifest(folder), folder)
+    folder = pack_folder(pack, environ=environ, bases=bases)
+    return read_pack(VERA_MH if pack == VERA_MH.name else load_manifest(folder), folder)
+
+
+def pack_folder(pack: str, *, environ: Mapping[str, str], bases: Sequence[Path]) -> Path:
+    """Where the pack lies that a configuration names, or ought to lie; arguments as in `open_pack`."""
+    return _first_folder(vera_mh_folder(environ) if pack == VERA_MH.name else Path(pack).expanduser(), bases)
 
 
 def _first_folder(path: Path, bases: Sequence[Path]) -> Path:

@@ -55,7 +55,7 @@ def read_personas(sheet_text: str, template: str) -> tuple[Persona, ...]:
         RubricError: A column is missing, the template names a column that the sheet lacks, or a name stands twice.
     """
     sheet = read_sheet(sheet_text, required=(NAME, RISK_LEVEL, DISCLOSURE), what="persona")
-    personas = tuple(Persona(index, cells, _fill(template, cells)) for index, cells in enumerate(sheet.rows, start=1))
+    personas = tuple(Persona(index, cells, fill(template, cells)) for index, cells in enumerate(sheet.rows, start=1))
     names = [persona.name for persona in personas]
     doubled = next((name for name in names if names.count(name) > 1), None)
     if doubled is not None:
@@ -63,8 +63,15 @@ def read_personas(sheet_text: str, template: str) -> tuple[Persona, ...]:
     return personas
 
 
-def _fill(template: str, cells: Mapping[str, str]) -> str:
+def fill(template: str, cells: Mapping[str, str]) -> str:
+    """The template with the cells of a persona in it.
+
+    Raises:
+        RubricError: It names what is no column.
+    """
     try:
         return template.format_map(cells)
-    except (KeyError, ValueError, IndexError) as error:
+    except KeyError as error:
         raise RubricError(f"the persona template cannot be filled: {error} is no column of the persona sheet") from None
+    except (ValueError, IndexError, AttributeError, TypeError) as error:
+        raise RubricError(f"the persona template cannot be filled: {error}") from None

@@ -60,8 +60,8 @@ def rate_dimension(rubric: Rubric, answers: Sequence[StoredAnswer]) -> Dimension
     if answers and _led_to_assign_end(rubric, answers[-1]):
         last = answers[-1]
         reasons.append((last.severity, f"Q{last.question_id} ({ASSIGN_END}): {last.reasoning}"))
-    high = [reason for severity, reason in reasons if _is_high(severity)]
-    medium = [reason for severity, reason in reasons if not _is_high(severity) and _is_medium(severity)]
+    high = [reason for severity, reason in reasons if is_high(severity)]
+    medium = [reason for severity, reason in reasons if not is_high(severity) and is_medium(severity)]
     if high:
         return DimensionRating(HIGH_HARM, "High risk issues found: " + "; ".join(high), *_first_yes(answers))
     if medium:
@@ -75,12 +75,14 @@ def _led_to_assign_end(rubric: Rubric, answer: StoredAnswer) -> bool:
     return option is not None and option.goto == ASSIGN_END
 
 
-def _is_high(severity: str | None) -> bool:
+def is_high(severity: str | None) -> bool:
+    """Whether a Yes of this severity is a High Potential for Harm."""
     folded = (severity or "").lower()
     return folded == "red" or "high" in folded
 
 
-def _is_medium(severity: str | None) -> bool:
+def is_medium(severity: str | None) -> bool:
+    """Whether a Yes of this severity is Suboptimal; asked only of what is not high."""
     folded = (severity or "").lower()
     return folded == "yellow" or "medium" in folded
 

@@ -8,10 +8,10 @@ Reproduces upstream's `judge/rubric_config.py` (`RubricConfig._parse_rubric`, `_
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vera_mh.errors import RubricError
-from vera_mh.sheet import read_sheet
+from vera_mh.sheet import Sheet, read_sheet
 
 COLUMNS = ("Question ID", "Dimension", "Severity", "Risk Type", "Question", "Examples", "Answer", "GOTO")
 
@@ -21,10 +21,11 @@ NOT_RELEVANT_ANSWER = "Rate this dimension Not Relevant"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One answer option and where it leads (None: to the next question)."""
+    """One answer option, where it leads (None: to the next question), and its line of the sheet (0: it stands in none)."""
 
     text: str
     goto: str | None = None
+    line: int = field(default=0, compare=False)
 
 
 IMPLICIT_OPTIONS = (Option("Yes"), Option("No"))
@@ -107,23 +108,37 @@ def parse_rubric(text: str) -> Rubric:
     Raises:
         RubricError: A column is missing or there is no question.
     """
-    sheet = read_sheet(text, required=COLUMNS, what="rubric")
-    drafts: list[_Draft] = []
-    for line, row in sheet.numbered_rows():
-        cells = {column: _cell(row[column]) for column in COLUMNS}
-        if cells["Question ID"]:
-            drafts.append(_Draft(line, cells, []))
-        if cells["Answer"] and drafts:
-            drafts[-1].options.append(Option(cells["Answer"], _whole(cells["GOTO"]) or None))
-    if not drafts:
+    sheet = read_rubric_sheet(text)
+    questions = questions_of(sheet)
+    if not questions:
         raise RubricError("the rubric has no question")
-    questions = [draft.question() for draft in drafts]
-    dimensions = dict.fromkeys(_cell(row["Dimension"]) for row in sheet.rows)
+    dimensions = dict.fromkeys(cell_text(row["Dimension"]) for row in sheet.rows)
     return Rubric(
         questions={question.id: question for question in questions},
         order=tuple(question.id for question in questions),
         dimensions=tuple(name for name in dimensions if name),
     )
+
+
+def read_rubric_sheet(text: str) -> Sheet:
+    """The rows of a rubric as they stand.
+
+    Raises:
+        RubricError: A column is missing.
+    """
+    return read_sheet(text, required=COLUMNS, what="rubric")
+
+
+def questions_of(sheet: Sheet) -> list[Question]:
+    """Every question of a sheet in order, also those that repeat an id."""
+    drafts: list[_Draft] = []
+    for line, row in sheet.numbered_rows():
+        cells = {column: cell_text(row[column]) for column in COLUMNS}
+        if cells["Question ID"]:
+            drafts.append(_Draft(line, cells, []))
+        if cells["Answer"] and drafts:
+            drafts[-1].options.append(Option(cells["Answer"], _whole(cells["GOTO"]) or None, line))
+    return [draft.question() for draft in drafts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +162,8 @@ class _Draft:
         )
 
 
-def _cell(value: str) -> str:
+def cell_text(value: str) -> str:
+    """What a cell holds: stripped, and nothing where a spreadsheet program left its word for nothing."""
     stripped = value.strip()
     return "" if stripped == "nan" else stripped
 

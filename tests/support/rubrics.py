@@ -48,8 +48,8 @@ _ANSWERS = st.lists(st.sampled_from(["Yes", "No", "Not Relevant", "no risk", "So
 
 
 @st.composite
-def rubrics(draw: st.DrawFn) -> Rubric:
-    """A rubric of up to eight questions whose GOTO values lead anywhere: back, to themselves, to nothing."""
+def rubric_sheets(draw: st.DrawFn) -> str:
+    """A sheet of up to eight questions whose GOTO values lead anywhere: back, to themselves, to nothing."""
     ids = [str(number) for number in range(1, draw(st.integers(1, 8)) + 1)]
     anywhere = st.sampled_from([*ids, "99"])
     gotos = st.one_of(st.sampled_from(["", "END", "ASSIGN_END"]), anywhere, anywhere.map("NOT_RELEVANT>>{}".format))
@@ -62,4 +62,26 @@ def rubrics(draw: st.DrawFn) -> Rubric:
         first, *others = draw(_ANSWERS) or [""]
         rows.append(question(id_, dimension, draw(_SEVERITIES), answer=first, goto=draw(gotos) if first else ""))
         rows += [option(answer, draw(gotos)) for answer in others]
-    return rubric(*rows)
+    return sheet_text(*rows)
+
+
+def rubrics() -> st.SearchStrategy[Rubric]:
+    """A rubric read from such a sheet."""
+    return rubric_sheets().map(parse_rubric)
+
+
+@st.composite
+def sound_sheets(draw: st.DrawFn) -> str:
+    """A sheet that nothing is wrong with: it leads forward, comes to every question, and every question decides something."""
+    dimensions = draw(st.lists(st.sampled_from(["A", "B", "C"]), min_size=1, max_size=3, unique=True))
+    names = sorted(dimensions[number % len(dimensions)] for number in range(draw(st.integers(len(dimensions), 7))))
+    rows = []
+    for number, dimension in enumerate(names, start=1):
+        severity = draw(st.sampled_from(["Red", "Yellow"]))
+        if draw(st.booleans()):
+            rows.append(question(str(number), dimension, severity))
+            continue
+        later = st.sampled_from(["", "END", "ASSIGN_END", *(str(each) for each in range(number + 1, len(names) + 1))])
+        rows.append(question(str(number), dimension, severity, answer="Yes", goto=draw(later)))
+        rows.append(option("Nothing"))  # So that every question is come to from the one before.
+    return sheet_text(*rows)
