@@ -36,7 +36,7 @@ def resolve(args: argparse.Namespace) -> int:
 
 
 def check(args: argparse.Namespace) -> int:
-    """Prints all that is wrong with a configuration.
+    """Prints all that is wrong with a configuration, and what should be known of it.
 
     Returns:
         0 if nothing is, else 2.
@@ -52,11 +52,13 @@ def check(args: argparse.Namespace) -> int:
 
 
 def _text(found: Validation) -> str:
-    lines = [f"error: {fault}" for fault in found.faults]
+    lines = [f"error: {fault}" for fault in found.faults] + [f"warning: {warning}" for warning in found.warnings]
     if found.skipped:
         lines.append("left out, since this host has no such server:")
         lines.append(columns([(skipped.name, f"{skipped.type}/{skipped.folder}") for skipped in found.skipped], indent="  "))
     counts = f"{_count(found.servers, 'server')}, {_count(found.datasets, 'dataset')}, {len(found.skipped)} left out"
+    if found.warnings:
+        counts += f", {_count(found.warnings, 'warning')}"
     lines.append(f"{_count(found.faults, 'fault')}: {counts}" if found.faults else f"ok: {counts}")
     return "\n".join(lines)
 
@@ -69,6 +71,7 @@ def _plain(found: Validation) -> dict[str, object]:
     return {
         "ok": not found.faults,
         "faults": [{"what": fault.what, "where": fault.where, "mend": fault.mend} for fault in found.faults],
+        "warnings": [{"what": warning.what, "where": warning.where, "mend": warning.mend} for warning in found.warnings],
         "servers": [{"name": server.name, "type": server.type, "folder": server.folder} for server in found.servers],
         "skipped": [{"name": server.name, "type": server.type, "folder": server.folder} for server in found.skipped],
         "datasets": [{"name": data.name, "agent": data.agent, "path": str(data.path)} for data in found.datasets],

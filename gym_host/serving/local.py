@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Protocol
 
 from fastapi import FastAPI
 
@@ -21,6 +22,30 @@ from gym_host.serving.calls import InMemoryCalls, ServerCalls
 from gym_host.serving.server import ServerContext, build_app
 
 
+class Remark(Protocol):
+    """What a program says of its settings."""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it is a fault; if not, it is only worth knowing."""
+        ...
+
+    @property
+    def what(self) -> str:
+        """What there is to say, in a sentence."""
+        ...
+
+    @property
+    def place(self) -> str:
+        """The file that it is about, and where in it."""
+        ...
+
+    @property
+    def mend(self) -> str:
+        """What to do about it."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ServerProgram:
     """What a server's `app.py` holds.
@@ -29,12 +54,12 @@ class ServerProgram:
         settings_type: Its class `Settings`.
         create_app: Its function that makes the app.
         validate: Its function `validate(settings)`, if it has one: what is wrong beyond the settings themselves, found without
-            starting anything, each in a sentence.
+            starting anything, each in a sentence or as a remark.
     """
 
     settings_type: type[ServerSettings]
     create_app: Callable[[ServerSettings, ServerContext], FastAPI]
-    validate: Callable[[ServerSettings], Sequence[str]] | None = None
+    validate: Callable[[ServerSettings], Sequence[str | Remark]] | None = None
 
 
 def load_program(instance: Instance) -> ServerProgram:

@@ -17,7 +17,7 @@ from gym_host.config.interpolation import MISSING, resolved_where_possible
 from gym_host.config.references import check_references
 from gym_host.config.settings import check_settings
 from gym_host.errors import ConfigError
-from gym_host.serving.local import load_program
+from gym_host.serving.local import Remark, load_program
 from gym_host.serving.ports import port_faults
 
 
@@ -30,12 +30,14 @@ class Validation:
         servers: The instances that our host runs.
         skipped: The instances that it leaves out, since it has no such type or folder.
         datasets: The data of its agents.
+        warnings: What is not wrong, and should be known.
     """
 
     faults: tuple[ConfigError, ...]
     servers: tuple[Instance, ...] = ()
     skipped: tuple[Instance, ...] = ()
     datasets: tuple[Dataset, ...] = ()
+    warnings: tuple[ConfigError, ...] = ()
 
 
 def validate(config: Config, components: Components, environ: Mapping[str, str]) -> Validation:
@@ -54,11 +56,19 @@ def validate(config: Config, components: Components, environ: Mapping[str, str])
         return Validation((*faults, error))  # What is not shaped as a server leaves open what all else refers to.
     faults += check_references(config, components)
     faults += [fault for instance in skipped if (fault := _without_program(instance, components)) is not None]
-    faults += [fault for instance in servers for fault in _settings_faults(instance)]
+    said = [_said(instance) for instance in servers]
+    faults += [fault for one in said for fault in one.faults]
+    faults += _where_said([(remark, one.place) for one in said for remark in one.remarks if remark.is_error])
     faults += port_faults(servers)
     datasets = [found for agent in servers if agent.type == AGENTS for found in _datasets(config, components, agent.name)]
     faults += [found for found in datasets if isinstance(found, ConfigError)]
-    return Validation(tuple(faults), servers, skipped, tuple(found for found in datasets if isinstance(found, Dataset)))
+    return Validation(
+        faults=tuple(faults),
+        servers=servers,
+        skipped=skipped,
+        datasets=tuple(found for found in datasets if isinstance(found, Dataset)),
+        warnings=tuple(_where_said([(remark, one.place) for one in said for remark in one.remarks if not remark.is_error])),
+    )
 
 
 def _without_program(instance: Instance, components: Components) -> ConfigError | None:
@@ -72,15 +82,36 @@ def _without_program(instance: Instance, components: Components) -> ConfigError 
     return ConfigError(f"there is no program `{entrypoint}` in {folder}", where=f"{instance.place}.entrypoint")
 
 
-def _settings_faults(instance: Instance) -> list[ConfigError]:
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What is wrong with the settings of a server, and what its program says of them."""
+
+    place: str
+    faults: list[ConfigError]
+    remarks: tuple[Remark, ...] = ()
+
+
+def _said(instance: Instance) -> _Said:
     try:
         program = load_program(instance)
     except ConfigError as error:
-        return [error]
+        return _Said(instance.place, [error])
     settings, faults = check_settings(program.settings_type, instance.settings, where=instance.place, unknown=MISSING)
     if settings is None or program.validate is None or any(leaf == MISSING for _, leaf in leaves(instance.settings)):
-        return faults
-    return [ConfigError(text, where=instance.place) for text in program.validate(settings)]
+        return _Said(instance.place, faults)
+    said = program.validate(settings)
+    faults = [ConfigError(text, where=instance.place) for text in said if isinstance(text, str)]
+    return _Said(instance.place, faults, tuple(remark for remark in said if not isinstance(remark, str)))
+
+
+def _where_said(remarks: list[tuple[Remark, str]]) -> list[ConfigError]:
+    """The remarks with the places of all servers that make them, each once."""
+    servers: dict[tuple[str, str, str], list[str]] = {}
+    for remark, server in remarks:
+        servers.setdefault((remark.what, remark.place, remark.mend), []).append(server)
+    return [
+        ConfigError(what, where=f"{place}, for {', '.join(named)}", mend=mend) for (what, place, mend), named in servers.items()
+    ]
 
 
 def _datasets(config: Config, components: Components, agent: str) -> Iterator[Dataset | ConfigError]:

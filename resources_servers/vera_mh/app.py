@@ -22,10 +22,12 @@ from gym_host.serving.process import serve
 from gym_host.serving.server import JsonBytes, ServerContext, base_app, unprocessable
 from vera_mh.comparison import compare
 from vera_mh.errors import JudgeFailed, ModelError, RowError
+from vera_mh.findings import Finding
 from vera_mh.judge import Judge, JudgeSheet
 from vera_mh.metrics import ROW_FIELDS, UNIFORM_FIELDS, aggregate
 from vera_mh.models import Json
 from vera_mh.pack import VERA_MH, open_pack
+from vera_mh.pack_check import check_judging, check_named
 from vera_mh.rollout import conversation_fields, judge_failure_fields, turns_of_row, unjudged, verdict_fields
 from vera_mh.speculation import Foresight
 from vera_mh.summary import summarize
@@ -91,6 +93,11 @@ class JudgeServer:
         if not isinstance(completion, dict):
             raise ModelError(f"{self._name}: the answer is no JSON object")
         return completion
+
+
+def validate(settings: Settings) -> list[Finding]:
+    """What is wrong with the pack, as far as the judge works with it."""
+    return check_named(settings.pack, check_judging, environ=os.environ, bases=(Path.cwd(), ROOT))
 
 
 def create_app(settings: Settings, context: ServerContext) -> FastAPI:

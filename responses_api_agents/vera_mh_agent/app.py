@@ -24,8 +24,10 @@ from gym_host.serving.process import serve
 from gym_host.serving.server import JsonBytes, ServerContext, base_app
 from vera_mh.conversation import DEFAULT_SYSTEM_PROMPT, Side, simulate
 from vera_mh.errors import ModelError, SimulationFailed
+from vera_mh.findings import Finding
 from vera_mh.models import Json, output_text
-from vera_mh.pack import PERSONA_REMINDER, VERA_MH, Pack, open_pack
+from vera_mh.pack import PERSONA_REMINDER, PERSONAS, VERA_MH, Pack, open_pack
+from vera_mh.pack_check import check_named, check_playing
 from vera_mh.rollout import SimulationSetup, simulated_fields, simulation_failure_fields, verifier_failure_fields
 
 ROOT = Path(__file__).parents[2]
@@ -138,6 +140,11 @@ class VeraMHAgent:
             raise SimulationFailed(
                 f"the row was made from revision {revision}, but the pack {manifest.name} is {manifest.revision}", stage="setup"
             )
+        personas = upstream.get("personas_sha256") if isinstance(upstream, Mapping) else None
+        if personas is not None and personas != manifest.sha256[PERSONAS]:
+            raise SimulationFailed(
+                f"the row was made from other personas than the pack {manifest.name} has: make the rows anew", stage="setup"
+            )
 
 
 def provider_system_prompt(params: Mapping[str, Any]) -> str:
@@ -147,6 +154,11 @@ def provider_system_prompt(params: Mapping[str, Any]) -> str:
         if isinstance(item, Mapping) and item.get("role") in ("system", "developer"):
             return output_text([item])
     return DEFAULT_SYSTEM_PROMPT
+
+
+def validate(settings: Settings) -> list[Finding]:
+    """What is wrong with the pack, as far as the user simulators work with it."""
+    return check_named(settings.pack, check_playing, environ=os.environ, bases=(Path.cwd(), ROOT))
 
 
 def create_app(settings: Settings, context: ServerContext) -> FastAPI:

@@ -185,6 +185,13 @@ async def test_a_row_of_another_revision_of_the_pack_is_refused_before_anybody_i
     assert failed["error"] == "the row was made from revision abc, but the pack vera-mh-demo is demo-1"
 
 
+async def test_a_row_of_other_personas_is_refused_too():
+    upstream = {"revision": "demo-1", "personas_sha256": "0" * 64}
+    failed = await run(ROW | {"upstream": upstream}, policy=Listed([]), user=Listed([]))
+    assert failed["failure_stage"] == "setup"
+    assert failed["error"] == "the row was made from other personas than the pack vera-mh-demo has: make the rows anew"
+
+
 @pytest.mark.parametrize("upstream", [None, {}, "demo"])
 async def test_a_row_that_names_no_revision_is_run(upstream):
     scored = await run(ROW | {"upstream": upstream}, policy=numbered("c"), user=Listed(["u1", GOODBYE]), judge=lenient())

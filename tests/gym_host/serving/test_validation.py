@@ -22,6 +22,17 @@ def validate(settings):
 """
 
 
+REMARKED = """
+from types import SimpleNamespace
+from tests.support.sums_server import Settings, create_app
+
+def validate(settings):
+    def remark(what, is_error):
+        return SimpleNamespace(what=what, place="sheet.tsv, row 3", mend="mend it", is_error=is_error)
+    return [remark("wrong", True), remark("odd", False)]
+"""
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> SumsRoot:
     return SumsRoot(tmp_path / "root", [sum_row(1)])
@@ -119,6 +130,15 @@ def test_a_program_may_say_more_but_only_when_its_settings_are_known(root: SumsR
     said = only(validated(root, "", f"+{AGENT}.greeting=hey"))
     assert said == f"nobody is greeted with hey\n  where: {AGENT}"
     assert "is not set" in only(validated(root, "sums: {responses_api_agents: {sums_agent: {greeting: '${x}'}}}"))
+
+
+def test_what_two_programs_say_of_the_same_place_is_told_once_with_both_and_a_warning_is_no_fault(root: SumsRoot):
+    for program in ("responses_api_agents/sums_agent", "resources_servers/sums_verifier"):
+        (root.path / program / "app.py").write_text(REMARKED)
+    found = validated(root)
+    where = f"sheet.tsv, row 3, for {AGENT}, sums_verifier.resources_servers.sums_verifier"
+    assert only(found) == f"wrong\n  where: {where}\n  to mend it: mend it"
+    assert [str(warning) for warning in found.warnings] == [f"odd\n  where: {where}\n  to mend it: mend it"]
 
 
 @pytest.mark.parametrize(
