@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks a pack, writes its manifest, and makes its rows."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from gym_host.cli.parser import Parser, positive
+from gym_host.errors import ConfigError
+from gym_host.jsonl import write_whole
+from vera_mh.errors import VeraMHError
+from vera_mh.findings import Finding
+from vera_mh.pack import MANIFEST, PREPARE_COMMAND, VERA_MH, load_manifest, open_pack, pack_folder
+from vera_mh.pack_check import check_folder
+from vera_mh.pack_manifest import fresh_manifest, manifest_text
+from vera_mh.tasks import MAX_TURNS, RECOMMENDED_SIMULATORS, UserSimulator, benchmark_rows, row_line
+
+PROGRAM = "gym tool vera_mh pack"
+TO_MEND = 2
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs the tool.
+
+    Args:
+        arguments: What it is given, without its own name.
+
+    Returns:
+        0 if all is well, 2 if there is something to mend.
+    """
+    args = _parser().parse_args(arguments)
+    try:
+        code: int = args.command(args)
+    except VeraMHError as error:
+        raise ConfigError(str(error)) from error
+    return code
+
+
+def _parser() -> Parser:
+    parser = Parser(prog=PROGRAM, description=__doc__, allow_abbrev=False)
+    verbs = parser.add_subparsers(metavar="VERB", required=True)
+
+    check = verbs.add_parser("check", help="say what is wrong with a pack", allow_abbrev=False)
+    check.add_argument("pack", metavar="FOLDER", help=f"where it lies; or {VERA_MH.name}, the pinned one")
+    check.add_argument("--json", action="store_true", help="print JSON")
+    check.set_defaults(command=_check)
+
+    hash_ = verbs.add_parser("hash", help="print the manifest of a folder with the hashes of its files", allow_abbrev=False)
+    hash_.add_argument("folder", metavar="FOLDER", type=Path, help="where the files lie")
+    hash_.add_argument("--write", action="store_true", help=f"write it into {MANIFEST} there")
+    for flag, what in (
+        ("--name", "name of the pack"),
+        ("--rubric-version", "version of its rubric"),
+        ("--repository", "where its files come from"),
+        ("--revision", "commit or version there"),
+    ):
+        hash_.add_argument(flag, metavar="TEXT", help=f"{what} (default: what {MANIFEST} has)")
+    hash_.set_defaults(command=_hash)
+
+    rows = verbs.add_parser("rows", help="write the rows of a pack: each persona with each user simulator", allow_abbrev=False)
+    rows.add_argument("pack", metavar="FOLDER", help=f"where it lies; or {VERA_MH.name}, the pinned one")
+    rows.add_argument("--output", "-o", type=Path, required=True, metavar="FILE", help="where they go (.jsonl)")
+    rows.add_argument("--prefix", metavar="TEXT", help="first part of the row ids (default: the name of the pack)")
+    rows.add_argument(
+        "--max-turns", type=positive, default=MAX_TURNS, metavar="N", help=f"turns at the most (default: {MAX_TURNS})"
+    )
+    recommended = ", ".join(simulator.name for simulator in RECOMMENDED_SIMULATORS)
+    rows.add_argument(
+        "--simulator", action="append", metavar="NAME", help=f"a user simulator; give it for each (default: {recommended})"
+    )
+    rows.set_defaults(command=_rows)
+    return parser
+
+
+def _check(args: argparse.Namespace) -> int:
+    folder = pack_folder(args.pack, environ=os.environ, bases=(Path.cwd(),))
+    if not folder.is_dir():
+        mend = f"run `{PREPARE_COMMAND}`" if args.pack == VERA_MH.name else "name the folder of a pack"
+        raise ConfigError(f"there is no folder {folder}", where=args.pack, mend=mend)
+    found = check_folder(folder, VERA_MH if args.pack == VERA_MH.name else None)
+    print(
+        json.dumps([asdict(finding) for finding in found], indent=2, ensure_ascii=False) if args.json else _text(found, args.pack)
+    )
+    return TO_MEND if any(finding.is_error for finding in found) else 0
+
+
+def _text(found: Sequence[Finding], pack: str) -> str:
+    lines = [f"{finding.severity}: {finding.what}\n  where: {finding.place}\n  to mend it: {finding.mend}" for finding in found]
+    errors = sum(finding.is_error for finding in found)
+    counts = f"{_count(errors, 'error')}, {_count(len(found) - errors, 'warning')}"
+    return "\n".join([*lines, f"{pack}: {counts}"])
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}" if number == 1 else f"{number} {name}s"
+
+
+def _hash(args: argparse.Namespace) -> int:
+    path = args.folder / MANIFEST
+    given = {name: getattr(args, name) for name in ("name", "rubric_version", "repository", "revision")}
+    known = load_manifest(args.folder) if path.exists() and not all(given.values()) else None
+    manifest = fresh_manifest(args.folder, known, **given)
+    text = manifest_text(manifest)
+    if args.write:
+        write_whole(path, [text.encode()])
+        print(f"wrote {path}: {manifest.name}, {len(manifest.sha256)} files, SHA-256 of the pack {manifest.digest}")
+    else:
+        print(text, end="")
+    return 0
+
+
+def _rows(args: argparse.Namespace) -> int:
+    pack = open_pack(args.pack, environ=os.environ, bases=(Path.cwd(),))
+    simulators = [UserSimulator(name, name) for name in args.simulator or ()] or RECOMMENDED_SIMULATORS
+    prefix = args.prefix or pack.manifest.name
+    rows = list(benchmark_rows(pack, prefix=prefix, simulators=simulators, max_turns=args.max_turns))
+    write_whole(args.output, (row_line(row).encode() for row in rows))
+    print(f"{len(rows)} rows of {pack.manifest.name} in {args.output}")
+    return 0
