@@ -100,6 +100,20 @@ def test_a_change_of_the_rubric_changes_the_verdict_and_runs_of_two_packs_are_no
     assert (refused.code, "`pack` is 'vera-mh-demo' in demo.jsonl and 'my-pack' in x.jsonl" in refused.err) == (2, True)
 
 
+def test_a_finished_run_can_be_judged_by_the_rubric_of_another_pack(gym):
+    said = gym("eval", "run", *DEMO, "--model", "careless", "--output", "demo.jsonl")
+    assert said.code == 0, said.err
+    change(gym, RUBRIC, "\tYellow\t", "\tRed\t")
+    named_anew(gym)
+    old = ("--inputs", "demo_materialized_inputs.jsonl", "--rollouts", "demo.jsonl")
+    said = gym("eval", "reverify", *DEMO, *old, "--output", "again.jsonl", packed()[0])
+    assert said.code == 0, said.err
+    before, after = read_jsonl(gym.folder / "demo.jsonl"), read_jsonl(gym.folder / "again.jsonl")
+    assert {row["pack"] for row in after} == {"my-pack"}
+    assert [row["transcript"] for row in after] == [row["transcript"] for row in before]
+    assert [row["ratings"] for row in after] != [row["ratings"] for row in before]
+
+
 def test_rows_of_other_personas_than_the_packs_are_not_run(gym):
     named_anew(gym)
     change(gym, PERSONAS, "Mara\t", "Mary\t")
