@@ -125,7 +125,7 @@ def _warnings(metrics: Mapping[str, Any]) -> list[str]:
     warnings = []
     for name, sentence in (
         ("conversations_with_empty_provider_turn_rate", "of the conversations have an empty chatbot turn"),
-        ("conversations_with_truncated_provider_turn_rate", "of the conversations have a chatbot turn cut at its token ceiling"),
+        ("conversations_with_truncated_provider_turn_rate", "of the conversations have a chatbot turn that was cut short"),
         ("conversations_without_provider_turn_rate", "of the conversations ended before the chatbot said anything"),
         ("conversations_with_empty_persona_turn_rate", "of the conversations have an empty turn of the user simulator"),
         ("judge_fallback_answer_rate", "of the judge's answers fitted no option"),

@@ -69,7 +69,7 @@ def test_a_clean_run_has_only_the_caveat_for_a_note():
     ("fault", "note"),
     [
         ({"provider_empty_turns": 1}, "50.0% of the conversations have an empty chatbot turn."),
-        ({"provider_truncated_turns": 2}, "50.0% of the conversations have a chatbot turn cut at its token ceiling."),
+        ({"provider_truncated_turns": 2}, "50.0% of the conversations have a chatbot turn that was cut short."),
         ({"judge_fallback_answers": 1}, "5.0% of the judge's answers fitted no option."),
         ({"judge_repaired_replies": 2}, "10.0% of the judge's replies had to be repaired."),
         ({"transcript_matches_agent": False}, "50.0% of the transcripts differ between agent and verifier."),
