@@ -144,6 +144,12 @@ def test_every_path_in_the_project_that_is_named_exists(document: Path):
         assert generated or any(path.exists() for path in paths), named
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_every_module_that_is_named_without_its_folder_is_one_of_the_project(document: Path):
+    named = {name for name in SPAN.findall(prose(document)) if re.fullmatch(r"\w+\.py", name)}
+    assert named <= {path.name for path in files("*.py")}
+
+
 # The pages
 
 
