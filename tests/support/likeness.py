@@ -40,6 +40,7 @@ METRICS_ONLY_THEIRS = {
 }
 METRICS_ONLY_OURS = {
     *("num_planned", "num_scored", "num_failed", "failures_by_class", "complete"),  # how much the metrics rest on
+    "measure",  # what the rows were rated by
 }
 """What only one host writes into the metrics file, beside the metrics."""
 
