@@ -53,10 +53,10 @@ def check_folder(folder: Path, manifest: Manifest | None = None) -> list[Finding
             manifest = load_manifest(folder)
         except PackError as error:
             found.append(_refused(error, MANIFEST))
-    contents = {name: path.read_bytes() for name in REQUIRED_FILES if (path := folder / name).is_file()}
+    contents = {name: content for name in REQUIRED_FILES if (content := _content(folder / name)) is not None}
     mend = _REFETCH if manifest is VERA_MH else "every pack has it; take that of the demo's pack as a start"
     missing = [name for name in REQUIRED_FILES if name not in contents]
-    found += [Finding(ERROR, name, None, f"the file is not in {folder}", mend) for name in missing]
+    found += [Finding(ERROR, name, None, _unread(folder / name), mend) for name in missing]
     found += [*_hashes(folder, manifest)] if manifest else []
     pack = Pack(manifest or _NOBODY, folder, contents)
     return [*found, *check_judging(pack), *check_playing(pack)]
@@ -99,15 +99,27 @@ _NOBODY = Manifest(name="", rubric_version="", repository="", revision="", sha25
 
 def _hashes(folder: Path, manifest: Manifest) -> Iterator[Finding]:
     for name, expected in manifest.sha256.items():
-        if not (folder / name).is_file():
+        content = _content(folder / name)
+        if content is None:
             if name not in REQUIRED_FILES:
                 mend = _REFETCH if manifest is VERA_MH else f"restore it, or take it out of {MANIFEST}"
-                yield Finding(ERROR, name, None, f"the file is not in {folder}", mend)
+                yield Finding(ERROR, name, None, _unread(folder / name), mend)
             continue
-        digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        digest = hashlib.sha256(content).hexdigest()
         if digest != expected:
             mend = f"remove it; {_REFETCH}" if manifest is VERA_MH else _REHASH
             yield Finding(ERROR, name, None, f"its SHA-256 is {digest}, and {expected} was expected", mend)
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _unread(path: Path) -> str:
+    return f"the file cannot be read in {path.parent}" if path.exists() else f"the file is not in {path.parent}"
 
 
 def check_judging(pack: Pack) -> list[Finding]:

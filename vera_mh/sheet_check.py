@@ -31,6 +31,11 @@ def check_sheet(text: str, *, read: Sequence[str], file: str) -> Iterator[Findin
         if any(_is_quoted(cell) for cell in cells):
             what = "a cell stands in quotation marks with doubled ones inside, and all of them are read as they stand"
             yield Finding(WARNING, file, row, what, "save the sheet as tab-separated text without quoting")
+        if cells[-1].startswith(_QUOTE) and cells[-1].count(_QUOTE) % 2:
+            what = "the last cell opens a quotation mark and does not close it, as a cell with a line break in it would"
+            yield Finding(
+                WARNING, file, row, what, "take line breaks out of the cells: a row of the sheet is one line of the file"
+            )
 
 
 def _is_quoted(cell: str) -> bool:

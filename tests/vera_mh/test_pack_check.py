@@ -111,6 +111,13 @@ def test_a_missing_file_is_told_once(folder, name):
     assert all("is missing" in finding.what for finding in named(folder))
 
 
+def test_a_file_that_cannot_be_read_is_told(folder):
+    (folder / RUBRIC).unlink()
+    (folder / RUBRIC).mkdir()
+    (finding,) = check_folder(folder)
+    assert (finding.is_error, finding.file, "cannot be read" in finding.what) == (True, RUBRIC, True)
+
+
 def test_a_folder_without_a_manifest_is_told_and_checked_all_the_same(folder):
     (folder / MANIFEST).unlink()
     change(folder, RUBRIC, "ASSIGN_END", "ASIGN_END")

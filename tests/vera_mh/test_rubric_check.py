@@ -105,6 +105,13 @@ def test_a_cell_that_a_spreadsheet_program_has_quoted_is_a_warning_and_raw_quote
     assert checked(question("1", "A", "Red", 'Is "now" missing?', '"Now." is such a word; "soon" is not.')) == []
 
 
+def test_a_cell_with_a_line_break_is_a_warning_of_the_row_it_begins_in():
+    found = checked(Q1, question("2", "A", "Red", '"Is it now,\nor is it later?"'))
+    assert (found[0].is_error, found[0].row, "line break" in found[0].what) == (False, 3, True)
+    assert {finding.row for finding in found[1:]} == {4}
+    assert any(finding.is_error for finding in found[1:])
+
+
 def test_an_answer_above_the_first_question_belongs_to_none():
     assert error(option("Yes"), Q1)[0] == 2
 
