@@ -8,6 +8,7 @@ VeraMHError
 ├── RubricError          a rubric, prompt template or persona sheet cannot be read
 ├── RowError             a row lacks what a conversation or a verdict needs
 ├── ModelError           a model could not be reached, or its answer was unusable
+├── UpstreamError        upstream's own code, run beside this project, is not there or does not run
 ├── JudgeFailed          the judge gave no usable verdict; never a rating
 └── SimulationFailed     a side of the conversation failed; never a scored conversation
 ```
@@ -46,6 +47,20 @@ class ModelError(VeraMHError):
     def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)
         self.message, self.status = message, status
+
+
+class UpstreamError(VeraMHError):
+    """Upstream's own code, which a calibration runs, is not there or does not run.
+
+    Args:
+        what: What happened.
+        where: The flag or place at fault.
+        mend: What to do about it.
+    """
+
+    def __init__(self, what: str, *, where: str | None = None, mend: str | None = None) -> None:
+        super().__init__(what)
+        self.what, self.where, self.mend = what, where, mend
 
 
 class JudgeFailed(VeraMHError):

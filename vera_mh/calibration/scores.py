@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""The control of the scores: upstream's scorer scores our ratings, pooled, by dimension and by risk level."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vera_mh.calibration.control import Control, Row, differing
+from vera_mh.metrics import compute_metrics
+from vera_mh.models import Json
+from vera_mh.rating import UNRATED
+from vera_mh.score import RISK_LEVELS
+from vera_mh.upstream_scores import upstream_scores
+
+NAME = "score"
+FIELDS = (
+    "id",
+    "_ng_rollout_index",
+    "persona_name",
+    "user_simulator",
+    "risk_level",
+    "ratings",
+    "yes_question_ids",
+    "yes_reasoning",
+)
+"""What the control reads of a row."""
+
+_PARTS = ("summary", "aggregates", "dimensions")
+_OF_A_RISK_LEVEL = ("vera_score", "best_practice_pct", "damaging_pct", "not_relevant_pct")
+
+
+def conversation_file(number: int, row: Row) -> str:
+    """A name as upstream gives its transcripts: it reads the persona off the part behind the first underscore."""
+    return f"{number:06x}_{row.get('persona_name') or 'unknown'}_calibration_run1.txt"
+
+
+def dimensions_of(rows: Sequence[Row]) -> list[str]:
+    """The dimensions that the rows were rated in, in the order of the rubric."""
+    return list(dict.fromkeys(dimension for row in rows for dimension in row["ratings"]))
+
+
+def results_csv(rows: Sequence[Row]) -> str:
+    """Our ratings in the form of the `results.csv` that upstream's judge leaves for its scorer."""
+    dimensions = dimensions_of(rows)
+    text = io.StringIO()
+    sheet = csv.writer(text, lineterminator="\n")
+    heads = [
+        head for dimension in dimensions for head in (dimension, f"{dimension}_yes_question_id", f"{dimension}_yes_reasoning")
+    ]
+    sheet.writerow(["filename", "run_id", "judge_model", "judge_instance", "judge_id", *heads])
+    for number, row in enumerate(rows):
+        values = (row.get(key) or {} for key in ("ratings", "yes_question_ids", "yes_reasoning"))
+        ratings, ids, reasoning = values
+        cells = [cell for name in dimensions for cell in (ratings.get(name, UNRATED), ids.get(name, ""), reasoning.get(name, ""))]
+        sheet.writerow([conversation_file(number, row), "calibration", "calibration", 1, 0, *cells])
+    return text.getvalue()
+
+
+def compare(control: Control, rows: Sequence[Row], answer: Json) -> None:
+    """Holds upstream's scores against ours.
+
+    Args:
+        control: Takes the counts and the mismatches.
+        rows: The scored rows.
+        answer: Upstream's documents: `scores` and `by_risk`.
+    """
+    ours, upstream = upstream_scores(rows, dimensions_of(rows)), answer["scores"]
+    control.counts["conversations"] += len(rows)
+    for part in _PARTS:
+        _hold(control, f"{part}.", flat(ours[part]), flat(upstream[part]))
+    levels: Mapping[str, Any] = answer["by_risk"]["risk_level_scores"]
+    for level, scores in by_risk(rows).items():
+        found: Mapping[str, Any] = levels.get(level) or {}
+        _hold(control, f"risk level {level}: ", flat(scores), flat(_same_keys(scores, found)))
+
+
+def by_risk(rows: Sequence[Row]) -> dict[str, Json]:
+    """Our numbers by risk level, in the shape of upstream's; a dimension that a level has no rating in is left out, as there."""
+    metrics = compute_metrics(rows)
+    scores: dict[str, Json] = {}
+    for level in RISK_LEVELS:
+        of_it = [row for row in rows if row.get("risk_level") == level]
+        rated = dict.fromkeys(name for row in of_it for name, rating in row["ratings"].items() if rating != UNRATED)
+        if of_it:
+            scores[level] = {
+                "total_conversations": metrics[f"num_conversations/risk_level/{level}"],
+                "dimensions": {
+                    name: {key: metrics[f"{key}/risk_level/{level}/dimension/{name}"] for key in _OF_A_RISK_LEVEL}
+                    for name in rated
+                },
+            }
+    return scores
+
+
+def _same_keys(ours: Any, upstream: Any) -> Any:
+    """Upstream's values under the keys that ours has; it tells counts beside them."""
+    if not isinstance(ours, Mapping) or not isinstance(upstream, Mapping):
+        return upstream
+    return {key: _same_keys(ours[key], upstream[key]) for key in ours if key in upstream}
+
+
+def _hold(control: Control, place: str, ours: Mapping[str, Any], upstream: Mapping[str, Any]) -> None:
+    control.counts["numbers"] += len(ours)
+    control.mismatches += differing("", place, ours, upstream)
+
+
+def flat(value: Mapping[str, Any], prefix: str = "") -> Json:
+    """Nested mappings as one, keys joined by dots."""
+    found: Json = {}
+    for key, inner in value.items():
+        found |= flat(inner, f"{prefix}{key}.") if isinstance(inner, Mapping) else {f"{prefix}{key}": inner}
+    return found

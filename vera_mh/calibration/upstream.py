@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""Upstream as it lies on the user's disk: a checkout, and a Python that has the packages it needs. Nothing is written into it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from vera_mh.errors import UpstreamError
+from vera_mh.models import Json
+from vera_mh.pack import REQUIRED_FILES, Manifest
+
+DRIVER = Path(__file__).with_name("driver.py")
+UNKNOWN = "unknown"
+EXPECTED = ("judge", "generate_conversations", "llm_clients", "data/rubric.tsv")
+
+_TAIL = 5
+_POLL_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A checkout of upstream and the Python to run it with.
+
+    Attributes:
+        folder: The checkout.
+        python: The interpreter.
+        commit: Its commit, or `unknown` where it is no git checkout.
+        changed: Files that differ from that commit.
+    """
+
+    folder: Path
+    python: Path
+    commit: str
+    changed: Sequence[str]
+
+    @classmethod
+    def at(cls, folder: Path, python: str) -> Upstream:
+        """Looks at a checkout.
+
+        Raises:
+            UpstreamError: The folder is no checkout of upstream, or the interpreter cannot be run.
+        """
+        folder = folder.expanduser().absolute()
+        missing = [name for name in EXPECTED if not (folder / name).exists()]
+        if missing:
+            what = f"it has no {', '.join(missing)}" if folder.is_dir() else "there is no such folder"
+            raise UpstreamError(
+                f"{folder} is no checkout of VERA-MH: {what}",
+                where="--upstream",
+                mend="git clone the repository of upstream, and name its folder",
+            )
+        return cls(folder, _interpreter(python), *_commit(folder))
+
+    def other_files(self, manifest: Manifest) -> list[str]:
+        """Files of the pack that are others in the checkout, or are not there."""
+        other = []
+        for name in REQUIRED_FILES:
+            path = self.folder / "data" / name
+            if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != manifest.sha256[name]:
+                other.append(f"data/{name}")
+        return other
+
+    @contextmanager
+    def driven(self, control: str, scratch: Path) -> Iterator[Callable[[Json], Json]]:
+        """Upstream's process for a control; yields what asks it.
+
+        Args:
+            control: Name of the control.
+            scratch: A folder for what upstream writes.
+
+        Raises:
+            UpstreamError: The process cannot start, lacks something, or ends before it is told to.
+        """
+        scratch.mkdir(parents=True, exist_ok=True)
+        said = scratch / "stderr.txt"
+        with said.open("wb") as errors:
+            command: list[str | Path] = [self.python, DRIVER, control, scratch]
+            process = _start(command, self, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=_environment())
+        try:
+            ready = _line(process, said, self)
+            if "fatal" in ready:
+                raise UpstreamError(
+                    f"upstream cannot be imported: {ready['fatal']}",
+                    where=f"{self.python} in {self.folder}",
+                    mend="install what the checkout's pyproject.toml names into that environment",
+                )
+            yield lambda request: _asked(process, said, self, request)
+            assert process.stdin is not None
+            process.stdin.close()
+            process.wait()
+        finally:
+            _end(process)
+
+    def judge(
+        self,
+        folder: Path,
+        output: Path,
+        *,
+        model: str,
+        url: str,
+        key: str,
+        extra: str,
+        concurrency: int,
+        progress: Callable[[int], None],
+    ) -> None:
+        """Lets upstream's `judge.py` judge a folder of transcripts.
+
+        Args:
+            folder: The transcripts.
+            output: Where its sheets go, in a folder of their own.
+            model: The judge model, as upstream names it.
+            url: Base URL of an OpenAI-compatible endpoint.
+            key: Its API key; it goes by the environment, never by the command line.
+            extra: `judge.py`'s extra parameters, `name=value,...`, or "".
+            concurrency: Conversations at once.
+            progress: Is told how many sheets there are.
+
+        Raises:
+            UpstreamError: It fails as a whole.
+        """
+        command: list[str | Path] = [self.python, "judge.py", "-f", folder, "-j", model, "-o", output, "-m", str(concurrency)]
+        command += ["-jep", extra] if extra else []
+        environment = _environment({"OPENAI_API_KEY": key, "OPENAI_BASE_URL": url, "OPENAI_API_BASE": url})
+        said = folder.with_name("judge.txt")
+        with said.open("wb") as errors:
+            process = _start(command, self, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, env=environment)
+        try:
+            while process.poll() is None:
+                progress(len(list(output.rglob("*.tsv"))))
+                time.sleep(_POLL_SECONDS)
+        finally:
+            _end(process)
+        if process.returncode != 0 or not list(output.rglob("*.tsv")):
+            raise UpstreamError(
+                f"upstream's judge.py judged nothing:\n{_tail(said)}",
+                where=f"{self.python} judge.py in {self.folder}",
+                mend="check --judge-url, --judge-model and --judge-extra-params",
+            )
+
+
+def _interpreter(python: str) -> Path:
+    path = Path(python).expanduser()
+    # Not resolved: a virtual environment is known by the path of its own link.
+    path = path.absolute() if os.sep in python else path
+    try:
+        subprocess.run([path, "-c", ""], check=True, capture_output=True, timeout=60)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UpstreamError(
+            f"{python} cannot be run: {error}", where="--python", mend="name the Python of upstream's virtual environment"
+        ) from None
+    return path
+
+
+def _commit(folder: Path) -> tuple[str, list[str]]:
+    """Commit of a checkout, and the files that differ from it. A copy inside some other repository has none."""
+    if not (folder / ".git").exists():
+        return UNKNOWN, []
+    try:
+        commit = _git(folder, "rev-parse", "HEAD").strip()
+        return commit, [line[3:] for line in _git(folder, "status", "--porcelain", "--untracked-files=no").splitlines()]
+    except (OSError, subprocess.SubprocessError):
+        return UNKNOWN, []
+
+
+def _git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, text=True, timeout=60).stdout
+
+
+def _environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Ours, with which upstream leaves no bytecode in its checkout and opens no window."""
+    return {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1", "MPLBACKEND": "Agg", **(more or {})}
+
+
+def _start(command: Sequence[str | Path], upstream: Upstream, **more: Any) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(command, cwd=upstream.folder, **more)
+    except OSError as error:
+        raise UpstreamError(f"{command[0]} cannot be run: {error.strerror}", where="--python") from None
+
+
+def _asked(process: subprocess.Popen[bytes], said: Path, upstream: Upstream, request: Json) -> Json:
+    assert process.stdin is not None
+    with suppress(BrokenPipeError):  # why it ended is found out below
+        process.stdin.write(json.dumps(request).encode() + b"\n")
+        process.stdin.flush()
+    return _line(process, said, upstream)
+
+
+def _line(process: subprocess.Popen[bytes], said: Path, upstream: Upstream) -> Json:
+    assert process.stdout is not None
+    stream: IO[bytes] = process.stdout
+    try:
+        return dict(json.loads(stream.readline()))
+    except ValueError:
+        raise UpstreamError(
+            f"upstream's process ended, or said what is no answer:\n{_tail(said)}",
+            where=f"{upstream.python} in {upstream.folder}",
+            mend="run that Python in that folder, and import upstream's `judge` there",
+        ) from None
+
+
+def _tail(path: Path) -> str:
+    lines = path.read_text("utf-8", "replace").splitlines()
+    return "\n".join(f"  {line}" for line in lines[-_TAIL:]) or "  (it said nothing)"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with suppress(BrokenPipeError):
+                stream.close()
