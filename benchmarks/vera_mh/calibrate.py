@@ -296,10 +296,18 @@ def _verdict(control: Control) -> str:
 def _shown(name: str, mismatches: Sequence[Mismatch]) -> Iterator[str]:
     for mismatch in mismatches[:SHOWN_MISMATCHES]:
         place = f"{mismatch.conversation}: {mismatch.field}" if mismatch.conversation else mismatch.field
-        ours, theirs = (printable(repr(value), longest=100) for value in (mismatch.ours, mismatch.upstream))
+        ours, theirs = _excerpts(mismatch.ours, mismatch.upstream)
         yield f"{name}: {place}: ours {ours}, upstream's {theirs}"
     if len(mismatches) > SHOWN_MISMATCHES:
         yield f"{name}: and {len(mismatches) - SHOWN_MISMATCHES} more"
+
+
+def _excerpts(one: object, other: object) -> tuple[str, str]:
+    """Two values as they are shown: from a little before the first character in which they differ."""
+    texts = repr(one), repr(other)
+    start = max(0, len(os.path.commonprefix(texts)) - 20)
+    ours, theirs = (f"{'...' if start else ''}{printable(text[start:], longest=80)}" for text in texts)
+    return ours, theirs
 
 
 if __name__ == "__main__":
