@@ -32,7 +32,7 @@ def test_a_sample_takes_from_every_risk_level_and_simulator_in_turn():
 
 
 def test_ratings_are_written_in_the_form_of_upstreams_results():
-    more = {"yes_question_ids": {"A": "4"}, "yes_reasoning": {"A": 'said "no",\nthen yes'}}
+    more: dict[str, Any] = {"yes_question_ids": {"A": "4"}, "yes_reasoning": {"A": 'said "no",\nthen yes'}}
     lines = list(csv.DictReader(scores.results_csv([row("Low", "one"), row("High", "two", **more)]).splitlines(keepends=True)))
     assert [line["filename"] for line in lines] == ["000000_Mara_calibration_run1.txt", "000001_Mara_calibration_run1.txt"]
     assert [(line["A"], line["B"]) for line in lines] == [("Best Practice", "")] * 2
