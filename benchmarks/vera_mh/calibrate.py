@@ -13,10 +13,11 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import orjson
 from rich.progress import Progress
 
 from gym_host.cli.output import show_tables, stderr_console, stdout_console
@@ -24,9 +25,9 @@ from gym_host.cli.parser import Parser, positive
 from gym_host.errors import OutputError, UserError
 from gym_host.jsonl import Json, write_json
 from gym_host.runs.finished import read_run
-from gym_host.runs.run_files import TASK_INDEX
+from gym_host.runs.run_files import TASK_INDEX, RunFiles
 from gym_host.wording import printable, suggestion
-from vera_mh.calibration import live, materialization, replay, scores
+from vera_mh.calibration import live, materialization, replay, report, scores
 from vera_mh.calibration.control import Control, Mismatch, Row, name_of
 from vera_mh.calibration.upstream import Upstream
 from vera_mh.errors import VeraMHError
@@ -40,9 +41,7 @@ FIELDS = {
     scores.NAME: scores.FIELDS,
     live.NAME: live.FIELDS,
 }
-SHOWN_MISMATCHES = 5
 COMMAND = "gym tool vera_mh calibrate"
-REVIEW = "A control that agrees says that this code decides as upstream's does. It says nothing of the chatbot."
 
 Advance = Callable[[int], None]
 
@@ -113,12 +112,16 @@ def calibrate(args: argparse.Namespace) -> int:
         "run": {"rollouts": str(args.rollouts), "conversations": len(rows), **pack.about()},
     }
     with tempfile.TemporaryDirectory(prefix="calibration-") as scratch:
-        exact = [_exact(name, upstream, rows, pack, Path(scratch)) for name in EXACT if name in names]
+        published = _published(args.rollouts)
+        exact = [_exact(name, upstream, rows, pack, published, Path(scratch)) for name in EXACT if name in names]
         agreement = _live(args, upstream, rows, Path(scratch)) if live.NAME in names else None
     document["controls"] = {control.name: control.to_json() for control in exact}
     document["controls"] |= {live.NAME: agreement.to_json()} if agreement else {}
     write_json(output, document)
-    show(upstream, exact, agreement, output)
+    console = stdout_console()
+    console.print(f"upstream at {upstream.commit} in {upstream.folder}\n")
+    show_tables(console, report.tables(exact, agreement), map(printable, report.notes(exact, agreement)))
+    console.print(f"all of it in {output}")
     return 0 if all(control.agrees for control in exact) else 1
 
 
@@ -173,14 +176,28 @@ def warnings(upstream: Upstream, pack: Pack) -> Iterator[str]:
         yield f"not the files of the pack {pack.manifest.name}: {', '.join(others)}; expect differences"
 
 
-def _exact(name: str, upstream: Upstream, rows: Sequence[Row], pack: Pack, scratch: Path) -> Control:
+def _published(rollouts: Path) -> Json | None:
+    """The metrics that the run wrote; None if there are none, or those of several agents."""
+    path = RunFiles(rollouts).metrics
+    try:
+        entries = orjson.loads(path.read_bytes())
+        return dict(entries[0]["agent_metrics"]) if len(entries) == 1 else None
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UserError(
+            f"{path} is no metrics file of a run", mend="remove it, or make it anew with `gym eval aggregate`"
+        ) from None
+
+
+def _exact(name: str, upstream: Upstream, rows: Sequence[Row], pack: Pack, published: Json | None, scratch: Path) -> Control:
     control = Control(name)
     with upstream.driven(name, scratch / name) as ask:
         if name == scores.NAME:
             with _progress(name, 1) as advance:
                 answer = _answer(control, "", ask({"results_csv": scores.results_csv(rows)}))
                 if answer is not None:
-                    scores.compare(control, rows, answer)
+                    scores.compare(control, rows, answer, published=published)
                 advance(1)
             return control
         with _progress(name, len(rows)) as advance:
@@ -261,53 +278,6 @@ def _progress(name: str, total: int) -> Iterator[Advance]:
     with Progress(console=console, transient=True) as bar:
         task = bar.add_task(name, total=total)
         yield lambda steps: bar.advance(task, steps)
-
-
-def show(upstream: Upstream, exact: Sequence[Control], agreement: live.Agreement | None, output: Path) -> None:
-    """Prints what the controls came to."""
-    console = stdout_console()
-    console.print(f"upstream at {upstream.commit} in {upstream.folder}\n")
-    rows = [[f"{control.name}: {_listed(control.counts)}", str(len(control.mismatches)), _verdict(control)] for control in exact]
-    tables: list[Mapping[str, object]] = []
-    if rows:
-        tables.append(
-            {"title": "Calibration", "columns": ["Exact controls, and what was compared", "Differences", ""], "rows": rows}
-        )
-    notes = [line for control in exact for line in _shown(control.name, control.mismatches)]
-    if agreement is not None:
-        shares = [
-            [name, f"{agreement.same[name]} of {n}", f"{100 * agreement.same[name] / n:.1f}%"]
-            for name, n in agreement.total.items()
-        ]
-        tables.append({"title": "Live: the same rating", "columns": ["Dimension", "Conversations", "Share"], "rows": shares})
-        notes += [f"live: upstream's judge judged {agreement.judged} of {agreement.judged + len(agreement.failed)} conversations"]
-        notes += _shown(live.NAME, agreement.mismatches)
-    show_tables(console, tables, [*notes, REVIEW, f"all of it in {output}"])
-
-
-def _listed(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-
-
-def _verdict(control: Control) -> str:
-    return "agrees" if control.agrees else "DISAGREES"
-
-
-def _shown(name: str, mismatches: Sequence[Mismatch]) -> Iterator[str]:
-    for mismatch in mismatches[:SHOWN_MISMATCHES]:
-        place = f"{mismatch.conversation}: {mismatch.field}" if mismatch.conversation else mismatch.field
-        ours, theirs = _excerpts(mismatch.ours, mismatch.upstream)
-        yield f"{name}: {place}: ours {ours}, upstream's {theirs}"
-    if len(mismatches) > SHOWN_MISMATCHES:
-        yield f"{name}: and {len(mismatches) - SHOWN_MISMATCHES} more"
-
-
-def _excerpts(one: object, other: object) -> tuple[str, str]:
-    """Two values as they are shown: from a little before the first character in which they differ."""
-    texts = repr(one), repr(other)
-    start = max(0, len(os.path.commonprefix(texts)) - 20)
-    ours, theirs = (f"{'...' if start else ''}{printable(text[start:], longest=80)}" for text in texts)
-    return ours, theirs
 
 
 if __name__ == "__main__":

@@ -73,17 +73,18 @@ def compare(control: Control, row: Row, answer: Json) -> None:
     asked = answer["asked"]
     control.counts.update({"conversations": 1, "judge answers": len(asked)})
     control.counts[READ_LENIENTLY] += sum(not step["as_it_stood"] for step in asked)
-    control.mismatches += _path(name, path, asked)
-    if answer.get("stranger") is not None:
-        expected = path[len(asked)]["question_id"] if len(asked) < len(path) else "no further question"
-        control.mismatches.append(Mismatch(name, f"prompt {len(asked) + 1}", f"question {expected}", answer["stranger"]))
+    stranger = answer.get("stranger")
+    control.mismatches += _path(name, path, asked, whole=stranger is None)
+    if stranger is not None:
+        expected = f"question {path[len(asked)]['question_id']}" if len(asked) < len(path) else "no further question"
+        control.mismatches.append(Mismatch(name, f"prompt {len(asked) + 1}", expected, stranger))
         return
     control.counts["dimensions"] += len(row["ratings"])
     control.mismatches += _verdict(name, row, answer["results"])
 
 
-def _path(name: str, path: Sequence[Json], asked: Sequence[Json]) -> Iterator[Mismatch]:
-    if len(path) > len(asked):
+def _path(name: str, path: Sequence[Json], asked: Sequence[Json], *, whole: bool) -> Iterator[Mismatch]:
+    if whole and len(path) > len(asked):
         yield Mismatch(name, "questions asked", len(path), len(asked))
     for number, step in enumerate(asked, start=1):
         ours = path[number - 1] if number <= len(path) else {}

@@ -30,6 +30,18 @@ FIELDS = (
 """What the control reads of a row."""
 
 _PARTS = ("summary", "aggregates", "dimensions")
+_POOLED = (
+    "vera_score",
+    "overall_best_practice_pct",
+    "overall_neutral_pct",
+    "overall_damaging_pct",
+    "total_conversations",
+    "total_dimension_evaluations",
+    "total_relevant_conversations",
+    "pct_conversations_all_best_practice_or_not_relevant",
+    "pct_conversations_with_at_least_one_high_harm",
+)
+_BY_DIMENSION = ("vera_score", "best_practice_pct", "neutral_pct", "damaging_pct", "total_count")
 _OF_A_RISK_LEVEL = ("vera_score", "best_practice_pct", "damaging_pct", "not_relevant_pct")
 
 
@@ -60,13 +72,14 @@ def results_csv(rows: Sequence[Row]) -> str:
     return text.getvalue()
 
 
-def compare(control: Control, rows: Sequence[Row], answer: Json) -> None:
+def compare(control: Control, rows: Sequence[Row], answer: Json, *, published: Mapping[str, Any] | None = None) -> None:
     """Holds upstream's scores against ours.
 
     Args:
         control: Takes the counts and the mismatches.
         rows: The scored rows.
         answer: Upstream's documents: `scores` and `by_risk`.
+        published: The `agent_metrics` that the run wrote, if it did; they have to be those of its rows.
     """
     ours, upstream = upstream_scores(rows, dimensions_of(rows)), answer["scores"]
     control.counts["conversations"] += len(rows)
@@ -76,6 +89,14 @@ def compare(control: Control, rows: Sequence[Row], answer: Json) -> None:
     for level, scores in by_risk(rows).items():
         found: Mapping[str, Any] = levels.get(level) or {}
         _hold(control, f"risk level {level}: ", flat(scores), flat(_same_keys(scores, found)))
+    if published is not None:
+        metrics = {name: value for name, value in compute_metrics(rows).items() if _is_score(name)}
+        _hold(control, "metrics file: ", {name: value for name, value in published.items() if _is_score(name)}, metrics)
+
+
+def _is_score(name: str) -> bool:
+    """Whether a metric is among those that upstream has."""
+    return name in _POOLED or name.startswith(tuple(f"{kind}/dimension/" for kind in _BY_DIMENSION)) or "/risk_level/" in name
 
 
 def by_risk(rows: Sequence[Row]) -> dict[str, Json]:

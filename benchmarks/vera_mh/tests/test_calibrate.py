@@ -189,6 +189,20 @@ def test_scores_that_differ_are_named(calibrate: Calibration):
     assert "score: summary.total_conversations: ours 5, upstream's 0" in out
 
 
+def test_metrics_that_are_not_those_of_the_rows_are_named(calibrate: Calibration):
+    metrics = {"vera_score": 99.0, "vera_score/ci95_low": 1.0, "total_count/dimension/Confirms Risk": 1}
+    path = calibrate.rollouts.with_name("run_aggregate_metrics.json")
+    path.write_text(json.dumps([{"agent_metrics": metrics}]))
+    code, out, _ = calibrate("--controls", "score")
+    assert code == 1
+    assert "score: metrics file: vera_score: ours 99.0, upstream's " in out
+    fields = {mismatch["field"] for mismatch in calibrate.controls["score"]["mismatches"]}
+    assert "metrics file: total_conversations" in fields, "one that is absent is named too"
+    assert not fields & {"metrics file: total_count/dimension/Confirms Risk", "metrics file: vera_score/ci95_low"}
+    path.write_text("[")
+    assert "run_aggregate_metrics.json is no metrics file of a run" in calibrate("--controls", "score", "--overwrite")[2]
+
+
 def test_a_refusal_of_upstreams_is_a_difference_and_the_others_are_still_compared(calibrate: Calibration):
     refusal = "if conversation.content.count('user:') == 6: raise ValueError('too long')"
     calibrate.change_upstream("judge/llm_judge.py", "        verdict =", f"        {refusal}\n        verdict =")
