@@ -19,6 +19,7 @@ import yaml
 from gym_host.cli.main import build_parser
 from gym_host.cli.parser import Parser, parse
 from gym_host.cli.setup import load_setup
+from gym_host.config.scripts import load, tools
 from gym_host.config.settings import ServerSettings
 from gym_host.serving.validation import validate
 from resources_servers.vera_mh.app import Settings as VerifierSettings
@@ -91,7 +92,7 @@ def gym_commands() -> dict[str, list[str]]:
 def changes_configuration(words: list[str]) -> bool:
     """Whether a command of ours has overrides, and is not shown for what is wrong with them."""
     theirs = words[0].startswith("../")
-    others = words[1:3] in (["env", "test"], ["env", "validate"])
+    others = words[1] == "tool" or words[1:3] in (["env", "test"], ["env", "validate"])
     return not (theirs or others) and any("=" in word or word[0] == "~" for word in words[1:])
 
 
@@ -106,6 +107,13 @@ def parsers(parser: Parser, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[
         if isinstance(action.choices, dict):
             for word, under in action.choices.items():
                 yield from parsers(under, (*path, word))
+
+
+def tool_flags() -> set[str]:
+    """All flags of the tools that benchmarks bring along."""
+    scripts = [tool.path for folder in (PROJECT / "benchmarks").iterdir() for tool in tools(folder)]
+    builders = [getattr(load(script), "build_parser", None) for script in scripts]
+    return {flag for build in builders if build is not None for flag in build().words()}
 
 
 # Links and paths
@@ -210,7 +218,7 @@ def test_every_override_that_is_shown_fits_the_configuration(words: list[str], m
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
 def test_every_flag_that_is_named_in_a_sentence_exists(document: Path):
     known = {words: set(parser.words()) for words, parser in parsers(build_parser())}
-    anywhere = set().union(*known.values())
+    anywhere = tool_flags().union(*known.values())
     for span in SPAN.findall(prose(document)):
         words = span.split()
         flags = {word.split("=")[0] for word in words if word.startswith("--")}

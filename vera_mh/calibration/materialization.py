@@ -29,7 +29,8 @@ FIELDS = (
 )
 """What the control reads of a row."""
 
-_OF_A_TURN = ("turn", "speaker", "input", "response", "early_termination")
+_SAID = ("turn", "speaker", "response", "early_termination")
+_OF_A_TURN = (*_SAID, "input")
 
 
 def request(row: Row) -> Json:
@@ -60,8 +61,9 @@ def compare(control: Control, row: Row, answer: Json, *, reminder: str) -> None:
     name, turns = name_of(row), conversation_from_json(row["conversation"])
     control.counts.update(conversations=1, turns=len(turns))
     control.mismatches += _persona(control, name, row, answer)
-    control.mismatches += _turns(name, row["conversation"], answer["turns"])
-    if answer["went_on"] and row.get("simulation"):
+    simulated = bool(row.get("simulation"))
+    control.mismatches += _turns(name, row["conversation"], answer["turns"], _OF_A_TURN if simulated else _SAID)
+    if answer["went_on"] and simulated:
         control.mismatches.append(Mismatch(name, "end of the conversation", f"after turn {len(turns)}", "goes on"))
     control.mismatches += _messages(control, name, turns, answer["messages"], reminder)
     control.counts["transcripts"] += 1
@@ -79,11 +81,11 @@ def _persona(control: Control, name: str, row: Row, answer: Json) -> Iterator[Mi
     yield from differing(name, "persona.", row.get("persona") or {}, answer["persona"] or {})
 
 
-def _turns(name: str, ours: Sequence[Json], upstream: Sequence[Json]) -> Iterator[Mismatch]:
+def _turns(name: str, ours: Sequence[Json], upstream: Sequence[Json], fields: Sequence[str]) -> Iterator[Mismatch]:
     if len(ours) != len(upstream):
         yield Mismatch(name, "number of turns", len(ours), len(upstream))
     for number, (one, other) in enumerate(zip(ours, upstream, strict=False), start=1):
-        yield from differing(name, f"turn {number}: ", *({key: turn.get(key) for key in _OF_A_TURN} for turn in (one, other)))
+        yield from differing(name, f"turn {number}: ", *({key: turn.get(key) for key in fields} for turn in (one, other)))
 
 
 def _messages(
