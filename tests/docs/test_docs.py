@@ -205,6 +205,11 @@ def code_of_parsing(words: list[str]) -> object:
     return 0
 
 
+@pytest.mark.parametrize("words", [words for words in GYM.values() if words[1] == "tool"], ids=" ".join)
+def test_every_flag_of_a_tool_that_is_shown_exists(words: list[str]):
+    assert {word for word in words if word.startswith("--")} <= tool_flags()
+
+
 @pytest.mark.parametrize("words", OVERRIDING.values(), ids=OVERRIDING)
 def test_every_override_that_is_shown_fits_the_configuration(words: list[str], monkeypatch):
     monkeypatch.chdir(PROJECT)

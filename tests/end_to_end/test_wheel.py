@@ -28,6 +28,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_rows_that_were_prepared_and_tests_stay_out(wheel: Path):
     names = zipfile.ZipFile(wheel).namelist()
     assert "gym_host/components/benchmarks/vera_mh/prepare.py" in names
+    assert {"gym_host/components/benchmarks/vera_mh/calibrate.py", "vera_mh/calibration/driver.py"} <= set(names)
     assert "gym_host/components/resources_servers/vera_mh/data/example.jsonl" in names
     assert not [name for name in names if "/benchmarks/" in name and "/data/" in name]
     assert not [name for name in names if "/tests/" in name]
