@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The transcript: the text that the judge reads.
 
-Reproduces upstream's `utils/conversation_utils.py` (`format_conversation_as_simple_text`) at the pinned commit, byte for byte.
+Reproduces upstream's `utils/conversation_utils.py` (`format_conversation_summary`) at the pinned commit, byte for byte, and what
+its judge reads of it: upstream writes the text to a file and reads it back as text, by which every line end becomes a line feed.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ ENDED_BY_PERSONA = "[CONVERSATION ENDED - persona signaled termination]"
 
 
 def render_transcript(turns: Iterable[Turn]) -> str:
-    """Writes the turns as the judge reads them: `user: ` or `chatbot: `, the reply as received, a blank line between turns."""
+    """Writes the turns as the judge reads them: `user: ` or `chatbot: `, the reply, a blank line between turns.
+
+    Replies stand there as received, but for carriage returns, which upstream's way through a file turns into line feeds.
+    """
     blocks = [_block(turn) for turn in turns]
-    return "\n".join(blocks) if blocks else NOTHING_RECORDED
+    return "\n".join(blocks).replace("\r\n", "\n").replace("\r", "\n") if blocks else NOTHING_RECORDED
 
 
 def _block(turn: Turn) -> str:

@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
     Returns:
         0 if all is well, 2 if there is something to mend.
     """
-    args = _parser().parse_args(arguments)
+    args = build_parser().parse_args(arguments)
     try:
         code: int = args.command(args)
     except VeraMHError as error:
@@ -42,7 +42,8 @@ def main(arguments: Sequence[str]) -> int:
     return code
 
 
-def _parser() -> Parser:
+def build_parser() -> Parser:
+    """The tool's words and flags."""
     parser = Parser(prog=PROGRAM, description=__doc__, allow_abbrev=False)
     verbs = parser.add_subparsers(metavar="VERB", required=True)
 

@@ -113,7 +113,8 @@ def tool_flags() -> set[str]:
     """All flags of the tools that benchmarks bring along."""
     scripts = [tool.path for folder in (PROJECT / "benchmarks").iterdir() for tool in tools(folder)]
     builders = [getattr(load(script), "build_parser", None) for script in scripts]
-    return {flag for build in builders if build is not None for flag in build().words()}
+    of_tools = (under for build in builders if build is not None for _, under in parsers(build()))
+    return {flag for under in of_tools for flag in under.words()}
 
 
 # Links and paths

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 
 from vera_mh.conversation import PERSONA, PROVIDER, Turn
 from vera_mh.transcript import render_transcript, sha256
@@ -18,6 +19,13 @@ def test_turns_are_labelled_and_stand_a_blank_line_apart():
 def test_the_end_by_the_persona_is_noted_below_its_turn():
     turns = [Turn(1, PERSONA, "", "Bye <END OF CONVERSATION>", early_termination=True)]
     assert render_transcript(turns) == ("user: Bye <END OF CONVERSATION>\n[CONVERSATION ENDED - persona signaled termination]\n")
+
+
+def test_carriage_returns_are_line_feeds_to_the_judge_as_they_are_after_upstreams_way_through_a_file():
+    turns = [Turn(1, PERSONA, "", "one\r\ntwo\rthree\n\rfour")]
+    text = render_transcript(turns)
+    assert text == "user: one\ntwo\nthree\n\nfour\n"
+    assert io.TextIOWrapper(io.BytesIO(b"user: one\r\ntwo\rthree\n\rfour\n"), encoding="utf-8").read() == text
 
 
 def test_a_conversation_without_turns_says_so():
