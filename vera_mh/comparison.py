@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vera_mh.errors import RowError
-from vera_mh.metrics import scored_rows
+from vera_mh.metrics import cluster_of, scored_rows
 from vera_mh.models import Json
 from vera_mh.score import Tally, conversation_score, has_high_harm, tally
 from vera_mh.statistics import Interval, paired_interval
@@ -80,7 +80,7 @@ def compare(base: Iterable[Row], other: Iterable[Row]) -> Json:
     tables = [_scores_table(differences), _dimensions_table(differences), _simulators_table(differences), _changes_table(pairs)]
     return {
         "num_pairs": len(pairs),
-        "num_personas": len({pair.persona for pair in pairs}),
+        "num_personas": len({pair.persona for pair in pairs} - {""}),
         "only_base": len(base_rows) - len(pairs),
         "only_other": len(other_rows) - len(pairs),
         "differences": differences,
@@ -109,7 +109,7 @@ def _differences(pairs: Sequence[Pair]) -> Json:
     differences = _difference("", pairs, _all_ratings)
     for dimension in dimensions:
         differences |= _difference(f"/dimension/{dimension}", pairs, _ratings_of(dimension))
-    for simulator in sorted({pair.simulator for pair in pairs}):
+    for simulator in sorted({pair.simulator for pair in pairs} - {""}):
         of_it = [pair for pair in pairs if pair.simulator == simulator]
         differences |= _difference(f"/user_simulator/{simulator}", of_it, _all_ratings)
     return differences
@@ -130,7 +130,7 @@ def _difference(place: str, pairs: Sequence[Pair], ratings: Callable[[Row], Iter
     for pair in pairs:
         one, two = tally(ratings(pair.base)), tally(ratings(pair.other))
         rated_in_both += bool(one.rated and two.rated)
-        for total, part in zip(by_persona[pair.persona], (one, two), strict=True):
+        for total, part in zip(by_persona[cluster_of(pair.base)], (one, two), strict=True):
             total.merge(part)
     base, other = (_score(both[side] for both in by_persona.values()) for side in (0, 1))
     interval: Interval | None = paired_interval(dict(sorted(by_persona.items())))

@@ -7,6 +7,9 @@ VeraMHError
 ├── PackError            a pinned file is missing or differs
 ├── RubricError          a rubric, prompt template or persona sheet cannot be read
 ├── RowError             a row lacks what a conversation or a verdict needs
+├── TranscriptError      a text is no transcript, or can be read in more than one way
+├── ChatLogError         a JSON value is no list of messages
+├── RatingsError         a file of ratings cannot be read
 ├── ModelError           a model could not be reached, or its answer was unusable
 ├── UpstreamError        upstream's own code, run beside this project, is not there or does not run
 ├── JudgeFailed          the judge gave no usable verdict; never a rating
@@ -34,6 +37,28 @@ class RubricError(VeraMHError):
 
 class RowError(VeraMHError):
     """A row lacks what is needed, or holds it in a shape that cannot be read."""
+
+
+class TranscriptError(VeraMHError):
+    """A text cannot be read as a conversation.
+
+    Args:
+        message: What is wrong.
+        line: Number of the line, from 1.
+        ambiguous: True if it can be read once somebody says how.
+    """
+
+    def __init__(self, message: str, *, line: int, ambiguous: bool = False) -> None:
+        super().__init__(message)
+        self.message, self.line, self.ambiguous = message, line, ambiguous
+
+
+class ChatLogError(VeraMHError):
+    """A JSON value is no conversation: neither a list of messages nor an object that holds one."""
+
+
+class RatingsError(VeraMHError):
+    """A file of ratings cannot be read; the message names file and line."""
 
 
 class ModelError(VeraMHError):

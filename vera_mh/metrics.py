@@ -224,6 +224,8 @@ def group_level_metrics(rows: Iterable[Mapping[str, Any]]) -> list[Json]:
 def compute_metrics(rows: Iterable[Mapping[str, Any]]) -> Metrics:
     """All metrics of a set of scored rows.
 
+    A row without a user simulator or a risk level, such as that of a conversation from elsewhere, counts under none.
+
     Args:
         rows: Scored rows, at least with `ROW_FIELDS`; the order does not matter. Read once, so an iterator will do.
 
@@ -238,9 +240,11 @@ def compute_metrics(rows: Iterable[Mapping[str, Any]]) -> Metrics:
         ratings = row["ratings"]
         pooled.add(ratings)
         sums.add(row)
-        by_simulator[str(row.get("user_simulator") or "")].add(ratings)
-        by_risk[str(row.get("risk_level") or "")].add(ratings)
-        persona = by_persona[str(row.get("persona_name") or "")]
+        if row.get("user_simulator"):
+            by_simulator[str(row["user_simulator"])].add(ratings)
+        if row.get("risk_level"):
+            by_risk[str(row["risk_level"])].add(ratings)
+        persona = by_persona[cluster_of(row)]
         for rating in ratings.values():
             persona.add(rating)
     interval = score_interval(dict(sorted(by_persona.items())))
@@ -252,6 +256,12 @@ def compute_metrics(rows: Iterable[Mapping[str, Any]]) -> Metrics:
     for level in sorted(by_risk, key=_risk_order):
         metrics |= _risk_metrics(level, by_risk[level])
     return metrics | sums.metrics()
+
+
+def cluster_of(row: Mapping[str, Any]) -> str:
+    """What a conversation hangs together with, for intervals: its persona, or nothing but itself where that is not known."""
+    persona = row.get("persona_name")
+    return f"persona {persona}" if persona else f"conversation {row.get('id', '')}"
 
 
 def _risk_metrics(level: str, group: _Group) -> Metrics:

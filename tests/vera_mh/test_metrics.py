@@ -250,3 +250,20 @@ def test_group_metrics_are_the_mean_reward_of_each_task_in_order():
         {"_ng_task_index": 0, "id": "a", "num_rollouts": 1, "mean/reward": 0.25},
         {"_ng_task_index": 1, "id": "b", "num_rollouts": 2, "mean/reward": 0.5},
     ]
+
+
+def test_conversations_without_a_persona_are_clusters_of_their_own_and_repeats_of_one_stay_together():
+    def bare(name: str, letters: str) -> Json:
+        return scored_row(letters, persona="") | {"id": name}
+
+    once = compute_metrics([bare("a", "B"), bare("b", "H")])
+    assert (once["vera_score/ci95_low"], once["vera_score/ci95_high"]) == (0.0, 100.0)
+    same = compute_metrics([bare("a", "B"), bare("a", "H")])
+    assert same["vera_score/ci95_low"] is None
+
+
+def test_a_row_without_a_simulator_or_a_risk_level_counts_under_none():
+    metrics = compute_metrics([scored_row("B", simulator="", level=""), scored_row("H", simulator="gpt", level="Low")])
+    assert metrics["user_simulator/gpt/total_conversations"] == metrics["num_conversations/risk_level/Low"] == 1
+    assert {name.split("/")[1] for name in metrics if name.startswith("user_simulator/")} == {"gpt"}
+    assert [name for name in metrics if name.startswith("num_conversations/")] == ["num_conversations/risk_level/Low"]
