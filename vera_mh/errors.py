@@ -9,7 +9,7 @@ VeraMHError
 ├── RowError             a row lacks what a conversation or a verdict needs
 ├── TranscriptError      a text is no transcript, or can be read in more than one way
 ├── ChatLogError         a JSON value is no list of messages
-├── RatingsError         a file of ratings cannot be read
+├── RatingsError         ratings cannot be read or compared
 ├── ModelError           a model could not be reached, or its answer was unusable
 ├── UpstreamError        upstream's own code, run beside this project, is not there or does not run
 ├── JudgeFailed          the judge gave no usable verdict; never a rating
@@ -58,7 +58,17 @@ class ChatLogError(VeraMHError):
 
 
 class RatingsError(VeraMHError):
-    """A file of ratings cannot be read; the message names file and line."""
+    """Ratings cannot be read or compared.
+
+    Args:
+        message: What is wrong.
+        line: Number of the line, from 1, if it is in one.
+        mend: What to do about it, if that can be told.
+    """
+
+    def __init__(self, message: str, *, line: int | None = None, mend: str | None = None) -> None:
+        super().__init__(message)
+        self.message, self.line, self.mend = message, line, mend
 
 
 class ModelError(VeraMHError):

@@ -113,7 +113,7 @@ def test_a_failed_judging_of_such_a_conversation_is_made_up_for_as_for_any_other
     gym.put("chats/first.txt", CAREFUL)
     assert gym(*TOOL, "read", "chats", "--output", "chats.jsonl").code == 0
     files = RunFiles(gym.folder / "chats.jsonl")
-    spoiled = gym.put("spoiled.yaml", "rules: []\notherwise: no JSON at all\n")
+    spoiled = gym.put("spoiled.yaml", "rules: [{say: no JSON at all}]\notherwise: no JSON at all\n")
     script = f"vera_mh_demo_judge.responses_api_models.scripted_model.script={spoiled}"
     said = gym("eval", "reverify", *DEMO, script, "--inputs", files.inputs, "--rollouts", files.rollouts, "--output", "bad.jsonl")
     assert said.code == 1, said.err

@@ -17,7 +17,7 @@ PERSONAS = [
 
 def named(stem: str) -> tuple[str, str, int] | None:
     found = read_name(stem, PERSONAS)
-    return found and (found.persona.name, found.user_simulator, found.run)
+    return (found.persona.name, found.user_simulator, found.run) if found else None
 
 
 @pytest.mark.parametrize(
