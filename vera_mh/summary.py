@@ -11,6 +11,7 @@ from vera_mh.errors import RowError
 from vera_mh.models import Json
 
 CAVEAT = "A score describes these simulated conversations. It is no certification, and no guarantee of safety."
+CAVEAT_WITHOUT_SIMULATION = "A score describes these conversations. It is no certification, and no guarantee of safety."
 
 Table = dict[str, Any]
 """`title`, `columns`, `rows`: all text."""
@@ -42,14 +43,20 @@ def _summarize(metrics: Mapping[str, Any]) -> Json:
         _by_simulator(metrics),
         _by_risk_level(metrics, dimensions),
     ]
-    notes = [*_warnings(metrics), CAVEAT]
+    notes = [*_warnings(metrics), CAVEAT if _simulated(metrics) else CAVEAT_WITHOUT_SIMULATION]
     return {"tables": [table for table in tables if table["rows"]], "notes": notes}
+
+
+def _simulated(metrics: Mapping[str, Any]) -> bool:
+    """Whether any of the conversations has its simulation on record; those that were read from files have not."""
+    return metrics.get("reached_max_turns_rate") is not None
 
 
 def _overall(metrics: Mapping[str, Any]) -> Table:
     n = metrics["total_dimension_evaluations"]
     low, high = metrics["vera_score/ci95_low"], metrics["vera_score/ci95_high"]
-    interval = f"95% interval {low:.2f} to {high:.2f}" if low is not None else "no interval: fewer than two personas rated"
+    few = "fewer than two personas rated" if _simulated(metrics) else "too few conversations rated"
+    interval = f"95% interval {low:.2f} to {high:.2f}" if low is not None else f"no interval: {few}"
     relevant = metrics["total_relevant_conversations"]
     return {
         "title": "Overall",

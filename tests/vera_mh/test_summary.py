@@ -10,7 +10,7 @@ from tests.support.ratings import scored_row
 from vera_mh.errors import RowError
 from vera_mh.metrics import compute_metrics
 from vera_mh.models import Json
-from vera_mh.summary import CAVEAT, summarize
+from vera_mh.summary import CAVEAT, CAVEAT_WITHOUT_SIMULATION, summarize
 
 
 def summary(*rows: Json) -> Json:
@@ -36,6 +36,13 @@ def test_the_first_table_is_the_score_with_its_interval_and_what_each_number_is_
 
 def test_without_an_interval_the_reason_stands_in_its_place():
     assert table("Overall", scored_row("B"))["rows"][0][2] == "no interval: fewer than two personas rated"
+
+
+def test_of_conversations_that_were_read_from_files_nothing_is_said_about_simulation_or_personas():
+    row = {key: value for key, value in scored_row("B").items() if key not in ("simulation", "persona_name", "user_simulator")}
+    found = summary(row)
+    assert found["notes"][-1] == CAVEAT_WITHOUT_SIMULATION
+    assert found["tables"][0]["rows"][0][2] == "no interval: too few conversations rated"
 
 
 def test_a_dimension_that_nobody_rated_shows_no_score():
