@@ -172,7 +172,7 @@ def _told_apart(header: Sequence[str], lines: Sequence[tuple[int, list[str]]]) -
 
 def _conversation(cell: str) -> str:
     """A conversation as it is called in a run: without a folder and an ending, if it is the name of a file."""
-    for ending in (".txt", ".json", ".tsv"):
+    for ending in (".txt", ".json"):
         if cell.endswith(ending):
             return PurePath(cell.replace("\\", "/")).name.removesuffix(ending)
     return cell

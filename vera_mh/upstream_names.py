@@ -16,7 +16,7 @@ from typing import Any
 from vera_mh.persona import Persona
 from vera_mh.tasks import RECOMMENDED_SIMULATORS
 
-_NAME = re.compile(r"[0-9a-f]{6}_(?P<who>.+)_run(?P<run>[0-9]+)")
+_NAME = re.compile(r"[0-9a-f]{6}_(?P<who>[^/\\\x00]+)_run(?P<run>[0-9]+)")
 _TAG_LENGTH = 6
 
 
@@ -41,8 +41,8 @@ def model_token(model: str) -> str:
 
 
 def persona_token(name: str) -> str:
-    """A persona in a name: no blanks, no dots."""
-    return name.replace(" ", "_").replace(".", "")
+    """A persona in a name: no blanks, no dots, and nothing that would lead to another folder."""
+    return re.sub(r"[ /\\\x00]", "_", name).replace(".", "")
 
 
 def read_name(stem: str, personas: Iterable[Persona]) -> Named | None:

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from vera_mh.conversation import PERSONA, PROVIDER, conversation_from_json, effective_max_turns, messages_for
+from vera_mh.errors import TranscriptError
 from vera_mh.judge import Judge, JudgeSheet
 from vera_mh.metrics import compute_metrics
 from vera_mh.models import Json
 from vera_mh.pack import JUDGE_SYSTEM_PROMPT, PERSONA_REMINDER, QUESTION_PROMPT, RUBRIC, Pack
 from vera_mh.rubric import parse_rubric
-from vera_mh.transcript import render_transcript
+from vera_mh.transcript import parse_transcript, render_transcript
 from vera_mh.upstream_scores import upstream_scores
 
 
@@ -100,6 +101,22 @@ def test_conversations_look_to_each_side_and_to_the_judge_as_they_do_upstream(go
         for speaker in (PERSONA, PROVIDER):
             seen = [[message["role"], message["content"]] for message in messages_for(speaker, turns, reminder=reminder)]
             assert seen == case["messages"][speaker], (number, speaker)
+
+
+def test_a_transcript_of_upstreams_is_read_back_into_the_same_text_or_named_as_doubtful(golden_folder):
+    doubtful = 0
+    for number, case in enumerate(cases(golden_folder, "conversations.jsonl")):
+        if not case["conversation"]:
+            continue
+        assert render_transcript(parse_transcript(case["transcript"], label_lines="text")) == case["transcript"], number
+        try:
+            turns = parse_transcript(case["transcript"])
+        except TranscriptError:
+            doubtful += 1
+            assert any("user:" in turn["response"] or "chatbot:" in turn["response"] for turn in case["conversation"]), number
+        else:
+            assert render_transcript(turns) == case["transcript"], number
+    assert doubtful
 
 
 def test_turns_are_adjusted_so_that_the_provider_speaks_last(golden_folder):

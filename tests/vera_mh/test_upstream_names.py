@@ -60,6 +60,11 @@ def test_the_name_of_a_row_can_be_read_back(persona, simulator):
     assert read_name(conversation_name(row), PERSONAS) == Named(persona, simulator.name, 2)
 
 
+@pytest.mark.parametrize("row", [{"id": "abcdef_../../x_run1"}, {"id": "a", "persona_name": "../../x"}, {"id": "..\\..\\x"}])
+def test_no_name_leads_out_of_its_folder(row):
+    assert not set("/\\") & set(conversation_name(row))
+
+
 def test_a_name_is_kept_and_a_conversation_without_a_persona_is_named_after_its_id():
     assert conversation_name({"id": "1a84d1_Ann_g4o_run3", "persona_name": "Ann"}) == "1a84d1_Ann_g4o_run3"
     assert conversation_name({"id": "logs/May 3"}) == "logs_May_3"
