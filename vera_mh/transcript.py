@@ -69,7 +69,7 @@ def parse_transcript(text: str, *, label_lines: LabelLines = "refuse") -> list[T
 
     A turn starts at `user: ` or `chatbot: ` below a blank line, where the other side spoke before. Any other line that starts
     with a speaker's name and a colon is ambiguous. Unless such lines are said to be turns, the turns written again are the same
-    text, but for a missing line end of the last line and blanks cut off behind a label; so the judge reads what was read.
+    text, but for a missing line end of the last line; so the judge reads what was read.
 
     Args:
         text: The transcript. Only the line feed ends a line.
@@ -118,7 +118,7 @@ def _labels(lines: list[str]) -> Iterator[_Label]:
         if found is None:
             continue
         name, rest = found.group(1), line[found.end() :]
-        exact = name in ("user", "chatbot") and rest[:1] in ("", " ")
+        exact = name in ("user", "chatbot") and rest.startswith(" ")
         yield _Label(index, _LABELS[name.lower()], exact, index == 0 or lines[index - 1] == "", rest.removeprefix(" "))
 
 

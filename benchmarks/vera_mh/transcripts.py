@@ -21,7 +21,7 @@ from gym_host.jsonl import read_lines, write_whole
 from gym_host.runs.run_files import FAILURE_CLASS, RunFiles
 from vera_mh.chat_log import ChatLog, parse_chat_logs
 from vera_mh.conversation import Turn
-from vera_mh.errors import ChatLogError, PackError, RowError, TranscriptError
+from vera_mh.errors import ChatLogError, PackError, RowError, RubricError, TranscriptError
 from vera_mh.models import Json
 from vera_mh.pack import PERSONA_TEMPLATE, PERSONAS, VERA_MH, open_pack, vera_mh_folder
 from vera_mh.persona import Persona, read_personas
@@ -97,9 +97,9 @@ def _personas(named: str | None) -> tuple[tuple[Persona, ...], str | None]:
         return (), None
     try:
         pack = open_pack(named or VERA_MH.name, environ=os.environ, bases=(Path.cwd(), ROOT))
-    except PackError as error:
+        return read_personas(pack.text(PERSONAS), pack.text(PERSONA_TEMPLATE)), pack.manifest.name
+    except (PackError, RubricError) as error:
         raise UserError(str(error), where="--pack") from None
-    return read_personas(pack.text(PERSONAS), pack.text(PERSONA_TEMPLATE)), pack.manifest.name
 
 
 def _read_all(sources: Iterable[Path], personas: Sequence[Persona], label_lines: LabelLines) -> tuple[list[Recorded], int]:

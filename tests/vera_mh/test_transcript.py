@@ -104,6 +104,7 @@ def test_a_conversation_without_lines_that_look_like_a_turn_is_read_turn_by_turn
 
 
 @given(CONVERSATIONS)
+@example(conversation(["\n\nuser:"], first=PROVIDER))
 def test_lines_said_to_be_text_never_change_the_text_that_the_judge_reads(turns: list[Turn]):
     text = render_transcript(turns)
     assert render_transcript(parse_transcript(text, label_lines="text")) == text
@@ -118,6 +119,7 @@ def test_lines_said_to_be_text_never_change_the_text_that_the_judge_reads(turns:
         ("user: hi\n\nUser: hi\n", 3, "`User:` but is not how a transcript starts a turn"),
         ("user: hi\n\nassistant: hello\n", 3, "`assistant:` but is not how"),
         ("user: hi\n\nchatbot:hello\n", 3, "`chatbot:` but is not how"),
+        ("user: hi\n\nchatbot:\n", 3, "`chatbot:` but is not how"),
         ("user: hi\n\nTherapist: hello\n\nuser: bye\n", 5, "`user:` but is of the side that spoke before"),
         ("user: hi\n\nTherapist: hello\n", 1, "only `user: ` speaks in it"),
         ("User: hi\n\nchatbot: hello\n", 1, "starts with `user: ` or `chatbot: `"),
@@ -172,8 +174,12 @@ def test_the_note_of_an_end_by_the_persona_is_its_end_only_below_a_turn_of_its_o
     assert [turn.early_termination for turn in quoted] == [False, False]
 
 
-def test_an_editor_that_cut_blanks_and_the_last_line_end_off_does_no_harm():
-    assert replies(parse_transcript("user:\n\nchatbot: hello")) == [(PERSONA, ""), (PROVIDER, "hello")]
+def test_a_last_line_end_that_is_missing_does_no_harm():
+    assert replies(parse_transcript("user: \n\nchatbot: hello")) == [(PERSONA, ""), (PROVIDER, "hello")]
+
+
+def test_a_label_whose_blank_an_editor_cut_off_is_in_doubt():
+    assert replies(parse_transcript("user: hi\n\nchatbot:\n", label_lines="turn")) == [(PERSONA, "hi"), (PROVIDER, "")]
 
 
 def test_turns_know_what_they_answer():
