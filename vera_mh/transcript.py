@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The transcript: the text that the judge reads, written from turns and read back into turns.
 
-Writing reproduces upstream's `utils/conversation_utils.py` (`format_conversation_summary`) at the pinned commit, byte for byte, and
-what its judge reads of it: upstream writes the text to a file and reads it back as text, by which every line end becomes a line
-feed. Reading is its inverse: what was read, written again, is the same text. A text can be read in more than one way, since a
-reply may hold a line that looks like the start of a turn; such a line is refused, unless the caller says what it is.
+Writing reproduces upstream's `utils/conversation_utils.py` (`format_conversation_summary`) at the pinned commit, byte for byte,
+and what its judge reads of it: upstream writes the text to a file and reads it back as text, by which every line end becomes a
+line feed. Reading is its inverse: what was read, written again, is the same text. A text can be read in more than one way, since
+a reply may hold a line that looks like the start of a turn; such a line is refused, unless the caller says what it is.
 """
 
 from __future__ import annotations
@@ -36,7 +36,11 @@ def render_transcript(turns: Iterable[Turn]) -> str:
     Replies stand there as received, but for carriage returns, which upstream's way through a file turns into line feeds.
     """
     blocks = [_block(turn) for turn in turns]
-    return "\n".join(blocks).replace("\r\n", "\n").replace("\r", "\n") if blocks else NOTHING_RECORDED
+    return _with_line_feeds("\n".join(blocks)) if blocks else NOTHING_RECORDED
+
+
+def _with_line_feeds(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _block(turn: Turn) -> str:
@@ -72,13 +76,13 @@ def parse_transcript(text: str, *, label_lines: LabelLines = "refuse") -> list[T
     text, but for a missing line end of the last line; so the judge reads what was read.
 
     Args:
-        text: The transcript. Only the line feed ends a line.
+        text: The transcript. Its line ends are read as upstream reads them: each becomes a line feed.
         label_lines: What an ambiguous line is.
 
     Raises:
         TranscriptError: The text is no transcript, or holds an ambiguous line; the error has its number.
     """
-    lines = text.removesuffix("\n").split("\n")
+    lines = _with_line_feeds(text).removesuffix("\n").split("\n")
     if not text.strip() or lines == [NOTHING_RECORDED]:
         raise TranscriptError("no conversation is recorded in it", line=1)
     starts = list(_starts(lines, label_lines))

@@ -155,10 +155,8 @@ def _logs(path: Path, label_lines: LabelLines) -> Iterator[tuple[str, ChatLog]]:
 
 
 def _turns(path: Path, content: bytes, label_lines: LabelLines) -> list[Turn]:
-    """The turns of a transcript, with line ends as Python's text mode reads them (upstream reads them so)."""
     try:
-        text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-        return parse_transcript(text, label_lines=label_lines)
+        return parse_transcript(content.decode("utf-8-sig"), label_lines=label_lines)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise UserError("the text is not UTF-8", where=f"{path}, line {line}", mend="save it as UTF-8") from None

@@ -93,7 +93,7 @@ def test_what_was_read_written_again_is_the_same_text_or_the_line_that_leaves_a_
 
 
 PLAIN_REPLIES = st.lists(
-    LINES.filter(lambda line: not LABEL_LIKE.match(line) and line != ENDED_BY_PERSONA and "\n" not in line), max_size=5
+    LINES.filter(lambda line: not LABEL_LIKE.match(line) and line != ENDED_BY_PERSONA and not set("\r\n") & set(line)), max_size=5
 ).map("\n".join)
 
 
@@ -180,6 +180,11 @@ def test_a_last_line_end_that_is_missing_does_no_harm():
 
 def test_a_label_whose_blank_an_editor_cut_off_is_in_doubt():
     assert replies(parse_transcript("user: hi\n\nchatbot:\n", label_lines="turn")) == [(PERSONA, "hi"), (PROVIDER, "")]
+
+
+def test_line_ends_of_other_systems_are_line_feeds():
+    text = "user: hi\n\nchatbot: one\n\ntwo\n"
+    assert parse_transcript(text.replace("\n", "\r\n")) == parse_transcript(text.replace("\n", "\r")) == parse_transcript(text)
 
 
 def test_turns_know_what_they_answer():
