@@ -8,8 +8,9 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from nltk.metrics.agreement import AnnotationTask
 
 from vera_mh.reliability import reliability
 from vera_mh.statistics import Floats
@@ -50,6 +51,17 @@ def test_alpha_of_a_case_that_can_be_reckoned_by_hand():
 RATINGS = st.integers(2, 4).flatmap(
     lambda raters: st.lists(st.tuples(*[st.sampled_from("abcd.")] * raters), min_size=1, max_size=8)
 )
+
+
+@given(RATINGS)
+def test_alpha_is_what_a_library_of_the_field_says(units):
+    """NLTK's, which has the nominal form and wants at least two units and two values."""
+    given_by = [(f"rater {rater}", number, value) for number, unit in enumerate(units) for rater, value in enumerate(unit)]
+    rated = [(rater, unit, value) for rater, unit, value in given_by if value != "."]
+    ours = alpha(*("".join(rater) for rater in zip(*units, strict=True)))
+    paired = [unit for unit in units if len(unit) - unit.count(".") > 1]
+    assume(ours is not None and len(paired) > 1)
+    assert ours == pytest.approx(AnnotationTask(rated).alpha(), abs=1e-4)
 
 
 @given(RATINGS)
