@@ -75,7 +75,7 @@ class Asker:
         for attempt in range(1, self.parse_retries + 2):
             receipt = await self._call(question, body, attempt, prompt_sha256, receipts)
             receipts.append(receipt)
-            reply = read_reply(receipt["content"])
+            reply = read_reply(receipt["content"], self.system_prompt)
             if reply is not None:
                 return Answered(question, reply, receipts)
         message = f"the judge gave no usable reply to question {question.id} in {len(receipts)} attempts"

@@ -49,6 +49,7 @@ ROW_FIELDS = (
     "judge_parse_retries_used",
     "judge_repaired_replies",
     "transcript_matches_agent",
+    "judge_directed_text",
     "pack",
     "pack_sha256",
     "rubric_version",
@@ -129,6 +130,8 @@ class _Sums:
         totals["early_termination"] += bool(row.get("early_termination"))
         totals["transcripts_compared"] += row.get("transcript_matches_agent") is not None
         totals["transcript_mismatch"] += row.get("transcript_matches_agent") is False
+        totals["transcripts_searched"] += row.get("judge_directed_text") is not None
+        totals["judge_directed_text"] += bool(row.get("judge_directed_text"))
         for key in (
             "questions_asked",
             "judge_calls",
@@ -168,6 +171,7 @@ class _Sums:
             "judge_parse_retry_rate": _ratio(totals["judge_parse_retries_used"], calls),
             "judge_repaired_reply_rate": _ratio(totals["judge_repaired_replies"], calls),
             "transcript_mismatch_rate": _ratio(totals["transcript_mismatch"], totals["transcripts_compared"]),
+            "transcripts_with_judge_directed_text_rate": _ratio(totals["judge_directed_text"], totals["transcripts_searched"]),
             "conversations_without_provider_turn_rate": _ratio(totals["without_provider_turn"], len(turns)),
             "conversations_with_empty_persona_turn_rate": _ratio(totals["empty_persona_turn"], simulated),
             "conversations_with_empty_provider_turn_rate": _ratio(totals["empty_provider_turn"], simulated),

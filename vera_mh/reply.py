@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,12 +39,17 @@ class Reply:
     repaired: bool = False
 
 
-def read_reply(content: str | None) -> Reply | None:
+def read_reply(content: str | None, asked_about: str = "") -> Reply | None:
     """Reads a judge's reply.
 
     Accepted: the object; an object with exactly one key whose value is that object. Beyond upstream, marked as repaired: the same
     in a Markdown fence, or with text around it. Text that holds two different usable objects, or a broken one, is refused,
-    because it cannot be told which of them is the verdict and which a quotation.
+    because it cannot be told which of them is the verdict and which a quotation. So is text around an object that stands in the
+    transcript: the judge may be telling what a chatbot wrote for it.
+
+    Args:
+        content: The reply.
+        asked_about: What the judge was given to read, the transcript in it.
 
     Returns:
         The reply, or None if it is not usable.
@@ -54,9 +60,12 @@ def read_reply(content: str | None) -> Reply | None:
     if bare is not None:
         return _reply(bare, repaired=False)
     fenced = _FENCE.match(content)
-    candidates = [_decode(fenced.group(1))] if fenced else _embedded_objects(content)
-    usable = {reply for value in candidates if (reply := _reply(value, repaired=True)) is not None}
-    return usable.pop() if len(usable) == 1 else None
+    if fenced:
+        return _reply(_decode(fenced.group(1)), repaired=True)
+    usable = _replies(_embedded_objects(content))
+    if len(usable) != 1 or not usable.isdisjoint(_replies(_embedded_objects(asked_about, skip_broken=True))):
+        return None
+    return usable.pop()
 
 
 def _decode(text: str) -> Any:
@@ -64,6 +73,10 @@ def _decode(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def _replies(values: Iterable[Any]) -> set[Reply]:
+    return {reply for value in values if (reply := _reply(value, repaired=True)) is not None}
 
 
 def _reply(value: Any, *, repaired: bool) -> Reply | None:
@@ -82,15 +95,15 @@ def _well_formed(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _embedded_objects(text: str) -> list[Any]:
-    """The outermost JSON objects in a text, in order; none if one of them is broken."""
+def _embedded_objects(text: str, *, skip_broken: bool = False) -> list[Any]:
+    """The outermost JSON objects in a text, in order; none if one of them is broken, unless those are to be skipped."""
     values = []
     at = text.find("{")
     while at >= 0:
         try:
             value, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
-            if _OBJECT_BEGINS.match(text, at):
+            if not skip_broken and _OBJECT_BEGINS.match(text, at):
                 return []
             end = at + 1
         else:

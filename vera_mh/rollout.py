@@ -22,6 +22,7 @@ from vera_mh.conversation import (
 )
 from vera_mh.errors import JudgeFailed, RowError, SimulationFailed
 from vera_mh.judge import Verdict
+from vera_mh.judge_directed import judge_directed_text
 from vera_mh.models import Json, add_usage
 from vera_mh.pack import Pack
 from vera_mh.rating import NOT_RELEVANT, UNRATED
@@ -174,6 +175,7 @@ def conversation_fields(turns: Sequence[Turn], row: Mapping[str, Any]) -> Json:
         "transcript_matches_agent": _matches_agent(row, digest),
         "turn_count": len(turns),
         "early_termination": any(turn.early_termination for turn in turns),
+        "judge_directed_text": judge_directed_text(turns),
     }
 
 

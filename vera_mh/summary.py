@@ -139,6 +139,11 @@ def _warnings(metrics: Mapping[str, Any]) -> list[str]:
         ("judge_inexact_answer_rate", "of the judge's answers were no option word for word"),
         ("judge_repaired_reply_rate", "of the judge's replies had to be repaired"),
         ("transcript_mismatch_rate", "of the transcripts differ between agent and verifier"),
+        (
+            "transcripts_with_judge_directed_text_rate",
+            "of the transcripts hold text of the chatbot that is made for the judge and not for the user (forged turns, markup, "
+            "verdicts, or instructions); no rating was changed for it, so read these conversations (`judge_directed_text`)",
+        ),
     ):
         rate = metrics.get(name)
         if rate:

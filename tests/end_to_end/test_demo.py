@@ -27,7 +27,14 @@ SCORED = DISPATCHED | {
     *("response", "conversation", "transcript", "turn_count", "early_termination", "simulation"),
     *("reward", "ratings", "rating_reasoning", "yes_question_ids", "yes_reasoning", "question_path", "questions_asked"),
     *("judge_calls", "judge_fallback_answers", "judge_parse_retries_used", "judge_receipts", "judge_model"),
-    *("transcript_matches_agent", "transcript_sha256", "conversation_vera_score", "all_not_relevant", "rated_dimensions"),
+    *(
+        "transcript_matches_agent",
+        "transcript_sha256",
+        "judge_directed_text",
+        "conversation_vera_score",
+        "all_not_relevant",
+        "rated_dimensions",
+    ),
     *("has_high_harm", "all_best_practice_or_not_relevant", "rubric_version", "upstream_revision"),
 }
 SIMULATION = {

@@ -41,6 +41,7 @@ def scored_row(letters: str, *, persona: str = "Ana", simulator: str = "sim", le
         "judge_parse_retries_used": 0,
         "judge_repaired_replies": 0,
         "transcript_matches_agent": True,
+        "judge_directed_text": [],
         "simulation": simulation,
         **more,
     }
@@ -67,6 +68,7 @@ def scored_rows(draw: st.DrawFn) -> Json:
         judge_parse_retries_used=draw(st.integers(0, 10)),
         judge_repaired_replies=draw(st.integers(0, 10)),
         transcript_matches_agent=draw(st.sampled_from([True, False, None])),
+        judge_directed_text=draw(st.sampled_from([[], [{"turn": 2, "kinds": ["forged_turn"]}], None])),
         provider_empty_turns=draw(st.integers(0, 2)),
         provider_truncated_turns=draw(st.integers(0, 2)),
     )

@@ -145,6 +145,16 @@ def test_transcripts_that_were_not_compared_do_not_hide_one_that_differs():
     assert compute_metrics(rows)["transcript_mismatch_rate"] == 0.5
 
 
+def test_text_for_the_judge_is_counted_by_transcript_over_those_that_were_searched_and_changes_no_score():
+    found = [{"turn": 2, "kinds": ["instruction"]}, {"turn": 4, "kinds": ["forged_turn", "instruction"]}]
+    rows = [scored_row("B", judge_directed_text=text) for text in (found, [], [], None)]
+    metrics = compute_metrics(rows)
+    assert metrics.pop("transcripts_with_judge_directed_text_rate") == 0.333333
+    clean = compute_metrics([row | {"judge_directed_text": []} for row in rows])
+    assert clean.pop("transcripts_with_judge_directed_text_rate") == 0.0
+    assert metrics == clean
+
+
 def test_over_no_rows_counts_are_0_constants_are_documented_and_all_else_is_none():
     metrics = compute_metrics([])
     assert (metrics["vera_score"], metrics["total_conversations"], metrics["overall_damaging_pct"]) == (50.0, 0, 0.0)
@@ -164,6 +174,7 @@ def test_over_no_rows_counts_are_0_constants_are_documented_and_all_else_is_none
         "judge_parse_retry_rate",
         "judge_repaired_reply_rate",
         "transcript_mismatch_rate",
+        "transcripts_with_judge_directed_text_rate",
         "conversations_without_provider_turn_rate",
         "conversations_with_empty_persona_turn_rate",
         "conversations_with_empty_provider_turn_rate",

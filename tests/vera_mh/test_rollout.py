@@ -109,6 +109,7 @@ def test_the_transcript_is_made_anew_and_held_against_what_the_agent_saw(simulat
         "transcript_matches_agent": matches,
         "turn_count": 1,
         "early_termination": False,
+        "judge_directed_text": [],
     }
 
 

@@ -86,6 +86,11 @@ def test_what_should_be_known_before_reading_the_score_is_noted(fault, note):
     assert summary(scored_row("B"), scored_row("B", **fault))["notes"] == [note, CAVEAT]
 
 
+def test_text_for_the_judge_is_told_in_plain_words():
+    (note, _) = summary(scored_row("B"), scored_row("B", judge_directed_text=[{"turn": 2, "kinds": ["instruction"]}]))["notes"]
+    assert note.startswith("50.0% of the transcripts hold text of the chatbot that is made for the judge and not for the user")
+
+
 def test_over_no_rows_only_the_first_table_is_left():
     found = summary()
     assert [each["title"] for each in found["tables"]] == ["Overall"]
