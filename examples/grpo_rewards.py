@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -96,7 +97,9 @@ def advantages(group: list[Sample]) -> list[float]:
 async def collect(head: str, rows: list[Json], group_size: int) -> Mapping[str, list[Sample]]:
     """Groups of rollouts, by row id."""
     timeout = aiohttp.ClientTimeout(total=None)
-    async with aiohttp.ClientSession(timeout=timeout) as session:
+    # Servers that were started with a token ask for it; without one this header means nothing to them.
+    headers = {"authorization": f"Bearer {os.environ.get('GYM_SERVER_TOKEN', '')}"}
+    async with aiohttp.ClientSession(timeout=timeout, headers=headers) as session:
         url = await agent_url(session, head)
         jobs = [(row["id"], rollout(session, url, row)) for row in rows for _ in range(group_size)]
         samples = await asyncio.gather(*(job for _, job in jobs))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
 from typing import Any
 
@@ -29,7 +30,9 @@ CONVERSATION = [
 
 async def verdict(head: str, verifier: str) -> dict[str, Any]:
     """Asks the verifier of a running environment."""
-    async with aiohttp.ClientSession() as session:
+    # Servers that were started with a token ask for it; without one this header means nothing to them.
+    headers = {"authorization": f"Bearer {os.environ.get('GYM_SERVER_TOKEN', '')}"}
+    async with aiohttp.ClientSession(headers=headers) as session:
         async with session.get(f"{head}/servers") as answer:
             servers = (await answer.json())["servers"]
         url = next(server["url"] for server in servers if server["name"] == verifier)

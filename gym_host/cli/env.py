@@ -22,10 +22,11 @@ from gym_host.cli.setup import Setup, load_setup
 from gym_host.config.masking import secrets_in
 from gym_host.config.references import check_references
 from gym_host.errors import ConfigError
+from gym_host.serving.admission import server_token
 from gym_host.serving.fleet import Fleet, ServerFailed, started
 from gym_host.serving.head import HEAD_PORT, Head, find_head, head_running, read_head, running_heads
-from gym_host.serving.ports import Placement, is_loopback, place
-from gym_host.serving.process import LOOPBACK, listening_socket
+from gym_host.serving.ports import Placement, place
+from gym_host.serving.process import LOOPBACK, is_loopback, listening_socket, open_to_others
 from gym_host.wording import together
 
 READY_SECONDS = 120
@@ -64,22 +65,26 @@ def start(args: argparse.Namespace) -> int:
     instances = setup.config.instances(setup.components)
     if not instances:
         raise ConfigError("the configuration has no server that can be started", mend="name a benchmark with --benchmark")
+    token = server_token(os.environ)
     listener = listening_socket(args.host, args.head_port, where="--head-port")
     try:
         placements = place(instances, host=args.host)
-        _warn_if_open(args.host, placements)
+        _warn_if_open(args.host, placements, token)
         _warn_of_workers(placements)
-        return asyncio.run(_serve(setup, placements, listener, args.ready_timeout))
+        return asyncio.run(_serve(setup, placements, listener, args.ready_timeout, token))
     finally:
         listener.close()
 
 
-async def _serve(setup: Setup, placements: list[Placement], listener: socket.socket, ready_seconds: float) -> int:
+async def _serve(
+    setup: Setup, placements: list[Placement], listener: socket.socket, ready_seconds: float, token: str | None
+) -> int:
     values = setup.config.values
+    secrets = secrets_in(values) | ({token} if token else set())
     code = 0
     with _stopped_by_signals() as stop:
-        starting = started(values, placements, environ=os.environ, report=_report, secrets=secrets_in(values))
-        async with starting as fleet, head_running(listener, fleet, values) as note:
+        starting = started(values, placements, environ=os.environ, report=_report, secrets=secrets)
+        async with starting as fleet, head_running(listener, fleet, values, token=token) as note:
             if await _unless(stop, fleet.become_ready(ready_seconds)):
                 _show_ready(await read_head(note.url))
                 code = await _watch(fleet, stop)
@@ -127,13 +132,10 @@ def _stopped_by_signals() -> Iterator[asyncio.Event]:
             loop.remove_signal_handler(number)
 
 
-def _warn_if_open(host: str, placements: list[Placement]) -> None:
+def _warn_if_open(host: str, placements: list[Placement], token: str | None) -> None:
     reachable = sorted({open_to for open_to in [host, *(placed.host for placed in placements)] if not is_loopback(open_to)})
     if reachable:
-        _report(
-            f"WARNING: listening on {', '.join(reachable)}. Whoever reaches this machine can use these servers,\n"
-            "         with the models and keys behind them: they ask for no password. Do so in a trusted network only."
-        )
+        _report(open_to_others(reachable, token))
 
 
 def _warn_of_workers(placements: list[Placement]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from gym_host.config.masking import masked
@@ -35,6 +35,7 @@ class ServerSettings(BaseModel):
         entrypoint: The program in the server's folder.
         host: Where it listens; the host of the run fills it in.
         port: Where it listens; the host of the run fills it in.
+        max_body_mib: How large the body of a request may be, in MiB; 16 times as large where it holds the rows of a whole run.
         num_workers: How many processes serve it. Our host runs one for each server, which is enough for what waits for models.
         domain: What the environment measures, in NVIDIA's vocabulary.
         description: For lists of environments.
@@ -56,6 +57,7 @@ class ServerSettings(BaseModel):
             "description",
             "domain",
             "host",
+            "max_body_mib",
             "num_workers",
             "port",
             "value",
@@ -68,6 +70,7 @@ class ServerSettings(BaseModel):
     entrypoint: str = "app.py"
     host: str | None = None
     port: int | None = None
+    max_body_mib: int = Field(256, ge=1)
     num_workers: int | None = None
     domain: str | None = None
     description: str | None = None

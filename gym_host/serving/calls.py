@@ -20,6 +20,7 @@ import orjson
 from starlette.types import ASGIApp, Message, Scope
 
 from gym_host.errors import ServerError
+from gym_host.serving.admission import authorization
 
 Json = dict[str, Any]
 
@@ -125,10 +126,12 @@ class HttpCalls:
     Args:
         addresses: Server name -> base URL.
         timeout_seconds: Time that one call may take; model servers bound their own calls well below it.
+        token: What the servers ask for, if they ask for a token.
     """
 
-    def __init__(self, addresses: Mapping[str, str], *, timeout_seconds: float = 24 * 3600) -> None:
+    def __init__(self, addresses: Mapping[str, str], *, timeout_seconds: float = 24 * 3600, token: str | None = None) -> None:
         self.addresses = dict(addresses)
+        self._headers = {"content-type": "application/json", **authorization(token)}
         self._timeout = aiohttp.ClientTimeout(total=timeout_seconds, sock_connect=30)
         self._session: aiohttp.ClientSession | None = None
 
@@ -162,7 +165,7 @@ class HttpCalls:
         return aiohttp.ClientSession(
             connector=connector,
             timeout=self._timeout,
-            headers={"content-type": "application/json"},
+            headers=self._headers,
             cookie_jar=aiohttp.DummyCookieJar(),
             trace_configs=[tracing],
         )

@@ -22,6 +22,7 @@ from gym_host.config.configuration import Config, Instance
 from gym_host.config.containers import differences
 from gym_host.config.masking import MASK, masked
 from gym_host.errors import ConfigError, ServerError, UserError
+from gym_host.serving.admission import MIB, TOKEN_VARIABLE, Admission, server_token
 from gym_host.serving.calls import HttpCalls
 from gym_host.serving.fleet import Fleet, ServerProcess
 from gym_host.serving.head_notes import HeadNote, forget, noted, read_notes
@@ -76,17 +77,20 @@ class Head(BaseModel):
 
 
 @asynccontextmanager
-async def head_running(listener: socket.socket, fleet: Fleet, values: Mapping[str, Any]) -> AsyncIterator[HeadNote]:
+async def head_running(
+    listener: socket.socket, fleet: Fleet, values: Mapping[str, Any], *, token: str | None = None
+) -> AsyncIterator[HeadNote]:
     """Serves the head, with a note of where it is, for as long as the context is open.
 
     Args:
         listener: The socket that it listens on.
         fleet: The servers that it lists.
         values: The resolved configuration.
+        token: What it asks for, if it asks for a token.
     """
     host, port = listener.getsockname()[:2]
     with noted(base_url(host, port)) as note:
-        app = head_app(note, fleet, masked(dict(values)))
+        app = Admission(head_app(note, fleet, masked(dict(values))), token=token, largest_body=MIB)
         config = uvicorn.Config(app, log_config=None, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
         server = _Server(config)
         serving = asyncio.create_task(server.serve([listener]))
@@ -157,18 +161,33 @@ async def read_head(url: str) -> Head:
 
 
 async def running_heads() -> list[Head]:
-    """The heads of this user on this machine."""
-    heads = []
+    """The heads of this user on this machine.
+
+    Raises:
+        UserError: There are some, and none lets the command in.
+    """
+    heads, refusal = [], None
     for note in read_notes():
         try:
             head = await read_head(note.url)
-        except ServerError:
+        except ServerError as error:
+            refusal = refusal or _asks_for_a_token(note.url, error)
             continue
         if head.pid == note.pid:
             heads.append(head)
         else:
             forget(note)  # Another process has been given the number of the one that is gone.
+    if refusal is not None and not heads:
+        raise refusal
     return heads
+
+
+def _asks_for_a_token(url: str, error: ServerError) -> UserError | None:
+    """What is to be done about a head that does not let the command in; None if it failed otherwise."""
+    if error.status != 401:
+        return None
+    mend = f"set {TOKEN_VARIABLE} to the token that its servers were started with"
+    return UserError(f"the head at {url} asks for a token", where=f"environment variable {TOKEN_VARIABLE}", mend=mend)
 
 
 async def find_head(url: str | None) -> Head:
@@ -181,6 +200,8 @@ async def find_head(url: str | None) -> Head:
         try:
             return await read_head(url.rstrip("/"))
         except ServerError as error:
+            if refusal := _asks_for_a_token(url, error):
+                raise refusal from None
             raise UserError(error.message, where="--head", mend="name the URL that `gym env start` has printed") from None
     heads = await running_heads()
     if not heads:
@@ -219,7 +240,7 @@ async def running_servers(head_url: str | None, needed: Iterable[Instance] = ())
     faults = unfit(head, await config_of(head), needed)
     if faults:
         raise together(faults, "servers do not run as the configuration says")
-    calls = HttpCalls({server.name: server.url for server in head.servers})
+    calls = HttpCalls({server.name: server.url for server in head.servers}, token=server_token(os.environ))
     try:
         yield calls
     finally:
@@ -274,7 +295,7 @@ def _own(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _ask(url: str, path: str) -> Any:
-    calls = HttpCalls({"head": url}, timeout_seconds=_ANSWER_SECONDS)
+    calls = HttpCalls({"head": url}, timeout_seconds=_ANSWER_SECONDS, token=server_token(os.environ))
     try:
         return await calls.call("head", path)
     finally:

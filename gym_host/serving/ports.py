@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import copy
-import ipaddress
 import random
 import socket
 from collections.abc import Iterable, Mapping
@@ -130,11 +129,3 @@ def _literals(node: Any) -> Any:
     if isinstance(node, dict):
         return {key: _literals(value) for key, value in children(node)}
     return [_literals(item) for item in node] if isinstance(node, list) else literal(node)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches what listens there."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

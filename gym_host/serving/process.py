@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 import errno
+import ipaddress
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from gym_host.config.components import SERVER_TYPES
 from gym_host.config.interpolation import resolved
 from gym_host.config.settings import parse_settings
 from gym_host.errors import ConfigError, UserError
+from gym_host.serving.admission import MIB, TOKEN_VARIABLE, Admission, server_token
 from gym_host.serving.calls import HttpCalls
 from gym_host.serving.garbage import rare_collections
 from gym_host.serving.hangup import CancelledOnHangup
@@ -59,6 +61,8 @@ class _Served(NamedTuple):
     host: str
     port: int
     app: FastAPI
+    token: str | None
+    largest_body: int
 
 
 def serve(settings_type: type[SettingsT], create_app: Callable[[SettingsT, ServerContext], FastAPI]) -> None:
@@ -72,9 +76,11 @@ def serve(settings_type: type[SettingsT], create_app: Callable[[SettingsT, Serve
     except (UserError, ValueError) as error:
         print(error, file=sys.stderr)  # noqa: T201 - a process that cannot start has nowhere else to say why
         sys.exit(2)
+    if not is_loopback(served.host):
+        print(open_to_others([served.host], served.token), file=sys.stderr, flush=True)  # noqa: T201 - as above
     allow_many_files()
     config = uvicorn.Config(
-        CancelledOnHangup(served.app),
+        Admission(CancelledOnHangup(served.app), token=served.token, largest_body=served.largest_body),
         lifespan="on",
         log_level="warning",
         access_log=False,
@@ -128,10 +134,11 @@ def _from_environment(
     settings = parse_settings(settings_type, resolved(OmegaConf.create(config), environ, below=place), where=".".join(place))
     if settings.port is None:
         raise ConfigError("the server has no port", where=f"{name}.port")
-    calls = HttpCalls(addresses(config))
+    token = server_token(environ)
+    calls = HttpCalls(addresses(config), token=token)
     app = build_app(create_app, settings, ServerContext(name, calls))
     _close_at_end(app, calls)
-    return _Served(name, settings.host or LOOPBACK, settings.port, app)
+    return _Served(name, settings.host or LOOPBACK, settings.port, app, token, settings.max_body_mib * MIB)
 
 
 def _close_at_end(app: FastAPI, calls: HttpCalls) -> None:
@@ -174,6 +181,28 @@ def addresses(config: Mapping[str, Any]) -> dict[str, str]:
 def is_everywhere(host: str) -> bool:
     """Whether what listens there is reached at every address of the machine."""
     return host in _EVERYWHERE
+
+
+def open_to_others(hosts: Iterable[str], token: str | None) -> str:
+    """What must be said of servers that other machines reach."""
+    listening = f"WARNING: listening on {', '.join(hosts)}. "
+    if token:
+        return (
+            f"{listening}Whoever reaches this machine and has the token ({TOKEN_VARIABLE})\n"
+            "         can use these servers, with the models and keys behind. It is not encrypted: do so in a trusted network."
+        )
+    return (
+        f"{listening}Whoever reaches this machine can use these servers, with the models\n"
+        f"         and keys behind them: they ask for no token. Set {TOKEN_VARIABLE}, and do so in a trusted network only."
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches what listens there."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def base_url(host: str, port: int) -> str:

@@ -14,12 +14,14 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import orjson
 from fastapi import FastAPI, Request, Response
 
 from gym_host.config.settings import ServerSettings
 from gym_host.errors import ConfigError, GymError, ServerError, UserError
 from gym_host.serving.calls import Json, ServerCalls
+from gym_host.serving.json_app import JsonApp, JsonBytes, unprocessable
+
+__all__ = ["JsonApp", "JsonBytes", "ServerContext", "SettingsT", "base_app", "build_app", "unprocessable"]
 
 SettingsT = TypeVar("SettingsT", bound=ServerSettings)
 
@@ -37,21 +39,12 @@ class ServerContext:
     servers: ServerCalls
 
 
-class JsonBytes(Response):
-    """An answer written with orjson: no validation, no second pass over a large body."""
-
-    media_type = "application/json"
-
-    def render(self, content: Any) -> bytes:
-        return orjson.dumps(content)
-
-
 def base_app(
     context: ServerContext,
     *,
     about: Mapping[str, Any] | None = None,
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None,
-) -> FastAPI:
+) -> JsonApp:
     """An app with `/livez` and `/`, in which an error of another server is passed on in that server's words.
 
     Args:
@@ -59,7 +52,7 @@ def base_app(
         about: What a result must say of this server (a pack's hash, a rubric's version); shown at `/` and kept in `x_run.json`.
         lifespan: Opens and closes what the server holds.
     """
-    app = FastAPI(title=context.name, lifespan=lifespan)
+    app = JsonApp(title=context.name, lifespan=lifespan)
     app.add_exception_handler(ServerError, _pass_on)
     status: Json = {"status": "ok", "name": context.name, "about": dict(about or {})}
 
@@ -74,11 +67,6 @@ def base_app(
         return status
 
     return app
-
-
-async def unprocessable(request: Request, error: Exception) -> Response:
-    """Exception handler for errors that say what is wrong with a request: status 422, in the error's words."""
-    return JsonBytes({"detail": str(error)}, status_code=422)
 
 
 async def _pass_on(request: Request, error: Exception) -> Response:

@@ -121,9 +121,11 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
     app.add_exception_handler(ChatError, _chat_error)
     app.add_exception_handler(RequestError, _request_error)
     # Plain routes: FastAPI's reading of parameters costs as much again as all else here, and there are none to read.
-    app.add_route("/preflight", preflight, methods=["GET"])
-    app.add_route("/v1/responses", responses, methods=["POST"])
-    app.add_route("/v1/chat/completions", chat_completions, methods=["POST"])
+    app.add_plain_route("/preflight", preflight)
+    app.add_plain_route("/v1/responses", responses, needs={"input": {"type": ["string", "array"]}})
+    app.add_plain_route(
+        "/v1/chat/completions", chat_completions, needs={"messages": {"type": "array", "items": {"type": "object"}}}
+    )
     return app
 
 

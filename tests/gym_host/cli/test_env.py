@@ -260,7 +260,7 @@ def test_listening_beyond_this_machine_is_warned_of_and_the_servers_are_found_at
     with env_start(*sums(plain), "--host", "0.0.0.0", cwd=tmp_path) as started:
         started.ready()
         assert "WARNING: listening on 0.0.0.0." in started.err.text
-        assert "they ask for no password" in started.err.text
+        assert "they ask for no token" in started.err.text
         other_name = get(f"{started.url.replace('127.0.0.1', 'localhost')}/servers")["servers"]
     assert all(server["url"].startswith("http://localhost:") for server in other_name)
 

@@ -61,7 +61,7 @@ async def web_server(handle: Callable[[web.BaseRequest], Awaitable[web.StreamRes
 
 
 @asynccontextmanager
-async def over_http(base: str, **more: float) -> AsyncIterator[HttpCalls]:
+async def over_http(base: str, **more: Any) -> AsyncIterator[HttpCalls]:
     calls = HttpCalls({"it": base}, **more)
     try:
         yield calls

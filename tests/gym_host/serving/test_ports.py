@@ -15,7 +15,8 @@ from omegaconf import OmegaConf
 from gym_host.config.configuration import Instance
 from gym_host.config.interpolation import resolved
 from gym_host.errors import ConfigError, UserError
-from gym_host.serving.ports import handed_over, is_loopback, place, port_faults
+from gym_host.serving.ports import handed_over, place, port_faults
+from gym_host.serving.process import is_loopback
 from tests.support.servers import free_port
 
 
