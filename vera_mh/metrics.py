@@ -61,6 +61,24 @@ ROW_FIELDS = (
 )
 """What the metrics read of a scored row, dots for nesting. All else (transcripts, receipts) may be left out."""
 
+_NUMBERS = (
+    "_ng_task_index",
+    "_ng_rollout_index",
+    "reward",
+    "turn_count",
+    "questions_asked",
+    "judge_calls",
+    "judge_fallback_answers",
+    "judge_inexact_answers",
+    "judge_parse_retries_used",
+    "judge_repaired_replies",
+    "simulation.max_turns_effective",
+    "simulation.persona_empty_turns",
+    "simulation.provider_empty_turns",
+    "simulation.provider_truncated_turns",
+)
+"""Those of them that are numbers or null."""
+
 UNIFORM_FIELDS = ("pack", "pack_sha256", "rubric_version", "judge_model")
 """Fields that must be the same in all rows that are counted together; a row where one is null says nothing of it."""
 
@@ -198,11 +216,12 @@ def scored_rows(rows: Iterable[Mapping[str, Any]], name: str) -> list[Mapping[st
     """The rows that are not failed.
 
     Raises:
-        RowError: A row holds no ratings, or one that is none; the message says where in the list of this name.
+        RowError: A row holds no ratings, or a field that is not of its kind; the message says where in the list of this name.
     """
     scored = [row for row in rows if not row.get("_ng_failure_class")]
     for place, row in enumerate(scored):
         _check_ratings(f"{name}[{place}]", row.get("ratings"))
+        _check_counts(f"{name}[{place}]", row)
     return scored
 
 
@@ -212,6 +231,17 @@ def _check_ratings(place: str, ratings: Any) -> None:
     wrong = [rating for rating in ratings.values() if rating not in RATINGS]
     if wrong:
         raise RowError(f"{place}.ratings: {wrong[0]!r} is no rating")
+
+
+def _check_counts(place: str, row: Mapping[str, Any]) -> None:
+    simulation = row.get("simulation")
+    if simulation is not None and not isinstance(simulation, Mapping):
+        raise RowError(f"{place}.simulation: {simulation!r} is no object")
+    for key in _NUMBERS:
+        outer, _, inner = key.rpartition(".")
+        value = (simulation or {}).get(inner) if outer else row.get(key)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise RowError(f"{place}.{key}: {value!r} is no number")
 
 
 def group_level_metrics(rows: Iterable[Mapping[str, Any]]) -> list[Json]:

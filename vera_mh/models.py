@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
+from vera_mh.errors import ModelError
+
 Json = dict[str, Any]
+
+_NO_COUNT = 2**53
+"""From here on a number counts no tokens, and a sum of such numbers might fit no JSON."""
 
 
 class ResponsesModel(Protocol):
@@ -60,13 +65,29 @@ def _item_text(item: Mapping[str, Any]) -> str:
     content = item.get("content")
     if isinstance(content, str):
         return content
-    return "".join(_part_text(part) for part in content or ())
+    return "".join(_part_text(part) for part in content) if isinstance(content, list) else ""
 
 
 def _part_text(part: Any) -> str:
-    if isinstance(part, Mapping):
-        return str(part.get("text") or part.get("refusal") or "")
-    return part if isinstance(part, str) else ""
+    said = (part.get("text") or part.get("refusal")) if isinstance(part, Mapping) else part
+    return said if isinstance(said, str) else ""
+
+
+def checked_response(response: Any) -> Json:
+    """What a model server answered, if it has the shape of a Responses object as far as it is read.
+
+    Raises:
+        ModelError: It has not.
+    """
+    if not isinstance(response, dict):
+        raise ModelError("the answer is no JSON object")
+    output = response.get("output")
+    if output is not None and not (isinstance(output, list) and all(isinstance(item, dict) for item in output)):
+        raise ModelError("the answer is no Responses object: `output` is no list of items")
+    for key in ("usage", "incomplete_details"):
+        if not isinstance(response.get(key), dict | None):
+            raise ModelError(f"the answer is no Responses object: `{key}` is no object")
+    return response
 
 
 def is_incomplete(response: Mapping[str, Any]) -> bool:
@@ -86,18 +107,23 @@ def sent_parameters(answer: Mapping[str, Any]) -> Json:
 
 
 def add_usage(usages: Iterable[Mapping[str, Any] | None]) -> Json | None:
-    """Sums token usage, nested details included.
+    """Sums token usage, nested details included; what is no count or of two kinds at one place is left out.
 
     Returns:
         The sum over the known counts, or None if nothing is known: unknown is not zero.
     """
     total: Json = {}
     for usage in usages:
-        for key, value in (usage or {}).items():
+        for key, value in usage.items() if isinstance(usage, Mapping) else ():
+            known = total.get(key)
             if isinstance(value, Mapping):
-                nested = add_usage([total.get(key), value])
+                nested = add_usage([known, value])
                 if nested is not None:
                     total[key] = nested
-            elif isinstance(value, int | float) and not isinstance(value, bool):
-                total[key] = total.get(key, 0) + value
+            elif _is_count(value) and not isinstance(known, Mapping):
+                total[key] = (known or 0) + value
     return total or None
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _NO_COUNT

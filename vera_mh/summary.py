@@ -27,12 +27,14 @@ def summarize(metrics: Mapping[str, Any]) -> Json:
         `tables` (each with `title`, `columns`, `rows`) and `notes` (sentences).
 
     Raises:
-        RowError: A metric is missing.
+        RowError: A metric is missing, or is no number where one is needed.
     """
     try:
         return _summarize(metrics)
     except KeyError as error:
         raise RowError(f"agent_metrics: {error} is missing") from None
+    except (TypeError, ValueError) as error:
+        raise RowError(f"agent_metrics: a metric is not of its kind: {error}") from None
 
 
 def _summarize(metrics: Mapping[str, Any]) -> Json:

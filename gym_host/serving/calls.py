@@ -61,7 +61,7 @@ class InMemoryCalls:
         app = self.apps.get(server)
         if app is None:
             raise ServerError(server, path, None, f"no server of this name is running; running are: {', '.join(self.apps)}")
-        content = b"" if body is None else orjson.dumps(body)
+        content = b"" if body is None else _written(server, path, body)
         exchange = _Exchange(content)
         try:
             await app(_scope(server, path, content, "GET" if body is None else "POST"), exchange.receive, exchange.send)
@@ -139,7 +139,7 @@ class HttpCalls:
         address = self.addresses.get(server)
         if address is None:
             raise ServerError(server, path, None, "no address of this server is known")
-        content = None if body is None else orjson.dumps(body)
+        content = None if body is None else _written(server, path, body)
         try:
             status, answer = await self._exchange(address + path, content)
         except (aiohttp.ClientError, TimeoutError) as error:
@@ -205,6 +205,13 @@ async def _send(session: aiohttp.ClientSession, url: str, content: bytes | None,
     method = "GET" if content is None else "POST"
     async with session.request(method, url, data=data, allow_redirects=False, trace_request_ctx=attempt) as response:
         return response.status, await response.read()
+
+
+def _written(server: str, path: str, body: object) -> bytes:
+    try:
+        return orjson.dumps(body)
+    except orjson.JSONEncodeError as error:
+        raise ServerError(server, path, 422, f"the request cannot be written as JSON: {error}") from None
 
 
 def _decoded(server: str, path: str, status: int, content: bytes) -> Any:

@@ -25,7 +25,7 @@ from gym_host.serving.server import JsonBytes, ServerContext, base_app
 from vera_mh.conversation import DEFAULT_SYSTEM_PROMPT, Side, simulate
 from vera_mh.errors import ModelError, SimulationFailed
 from vera_mh.findings import Finding
-from vera_mh.models import Json, output_text
+from vera_mh.models import Json, checked_response, output_text
 from vera_mh.pack import PERSONA_REMINDER, PERSONAS, VERA_MH, Pack, open_pack
 from vera_mh.pack_check import check_named, check_playing
 from vera_mh.rollout import SimulationSetup, simulated_fields, simulation_failure_fields, verifier_failure_fields
@@ -75,12 +75,10 @@ class ModelServer:
             response = await self._servers.call(self._name, "/v1/responses", params)
         except ServerError as error:
             raise ModelError(error.message, status=error.status) from error
-        if not isinstance(response, dict):
-            raise ModelError("the answer is no JSON object")
-        if fault := response.get("error"):
+        if isinstance(response, dict) and (fault := response.get("error")):
             # A Responses server may report a failure with status 200; its empty output is no turn.
             raise ModelError(str(fault.get("message") or fault) if isinstance(fault, Mapping) else str(fault))
-        return response
+        return checked_response(response)
 
 
 class VeraMHAgent:

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import uvicorn
 from starlette.types import ASGIApp
+
+from gym_host.serving.process import listening_socket
 
 
 class Server(uvicorn.Server):
@@ -24,7 +25,7 @@ class Server(uvicorn.Server):
 @asynccontextmanager
 async def serving(app: ASGIApp, *, keep_alive: int = 75) -> AsyncIterator[str]:
     """Serves an app for as long as the context is open; its base URL."""
-    with socket.create_server(("127.0.0.1", 0), backlog=2048) as listener:
+    with listening_socket("127.0.0.1", 0, where="test") as listener:
         config = uvicorn.Config(
             app, log_config=None, access_log=False, timeout_keep_alive=keep_alive, timeout_graceful_shutdown=1, lifespan="on"
         )

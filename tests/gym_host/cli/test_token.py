@@ -17,6 +17,14 @@ TOKEN = "a-token-of-this-test-alone"
 VARIABLE = "GYM_SERVER_TOKEN"
 
 
+def refusal(url: str, body: object) -> int:
+    """The status of a request without the token, whose answer says what is missing."""
+    with pytest.raises(urllib.error.HTTPError, match="401") as caught:
+        get(url) if body is None else post(url, body)
+    assert VARIABLE in caught.value.read().decode()
+    return caught.value.code
+
+
 def test_with_a_token_the_servers_work_for_those_who_have_it_and_for_nobody_else(
     gym: Gym, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -40,11 +48,7 @@ def test_with_a_token_the_servers_work_for_those_who_have_it_and_for_nobody_else
 
         for server in [line.split()[3] for line in started.out.lines if " ready" in line]:
             assert get(f"{server}/livez") == {"status": "ok"}
-            for ask in (lambda url: get(f"{url}/"), lambda url: post(f"{url}/verify", {})):
-                with pytest.raises(urllib.error.HTTPError) as caught:
-                    ask(server)
-                assert caught.value.code == 401
-                assert VARIABLE in caught.value.read().decode()
+            assert refusal(f"{server}/", None) == refusal(f"{server}/verify", {}) == 401
         assert TOKEN not in started.out.text + started.err.text
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert written

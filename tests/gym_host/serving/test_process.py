@@ -48,6 +48,14 @@ def test_a_socket_listens_for_as_many_callers_as_a_large_run_has_at_once():
             caller.close()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems may hand the option on otherwise")
+def test_an_answer_in_two_parts_does_not_wait_for_the_acknowledgement_of_the_first():
+    with listening_socket("127.0.0.1", 0, where="it.port") as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 @pytest.mark.parametrize(
     ("host", "url"),
     [
