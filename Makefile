@@ -6,7 +6,7 @@ VENV ?= .venv
 INTEROP_VENV ?= .venv-interop
 BIN := $(VENV)/bin
 
-.PHONY: help install demo example test interop bench docs lint clean
+.PHONY: help install demo example test interop bench docs lint audit clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make interop  install NVIDIA NeMo Gym in an environment of its own (once) and run this checkout under it: minutes"
 	@echo "make bench    what our own part of a run costs (about ten minutes)"
 	@echo "make docs     check the documentation with Fern's own command (needs npx, which fetches it once)"
+	@echo "make audit    look the installed packages up in the database of known vulnerabilities (needs a network)"
 	@echo "make clean    remove the virtual environment and the caches"
 
 install: $(VENV)/.installed
@@ -50,6 +51,14 @@ bench: install
 
 docs:
 	npx --yes fern-api@$$(sed -n 's/.*"version": "\(.*\)".*/\1/p' fern/fern.config.json) check --local
+
+audit: install
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit || \
+		{ echo "pip-audit cannot be installed here, so nothing was audited"; exit 2; }
+	@report="$$($(BIN)/pip-audit --skip-editable --progress-spinner off 2>&1)"; code=$$?; echo "$$report"; \
+	case "$$report" in \
+		*"could not be audited"*) echo "Some packages above could not be looked up, so they were not audited."; exit 1;; \
+	esac; exit $$code
 
 clean:
 	rm -rf $(VENV) $(INTEROP_VENV) .mypy_cache .pytest_cache .ruff_cache

@@ -5,11 +5,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from gym_host.config.masking import MASK, is_secret_name, mask_text
 from gym_host.wording import suggestion
+
+_MARKED_OVERRIDE = re.compile(r"\+{1,2}[\w.$]+=|~[\w.]+(=|$)")
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -36,20 +40,29 @@ def positive(text: str) -> int:
 
 def parse(parser: Parser, words: Sequence[str] | None) -> argparse.Namespace:
     """Reads a command line; words that hold a `=` or start with `~` are configuration overrides, wherever they stand."""
-    args, rest = parser.parse_known_args(words)
+    words = list(sys.argv[1:] if words is None else words)
+    # Taken out beforehand, since a command that takes files would take such a word for one.
+    marked = [word for word in words if _MARKED_OVERRIDE.match(word)]
+    args, rest = parser.parse_known_args([word for word in words if word not in marked])
+    rest = [word for word in words if word in marked or word in rest]  # In their own order: the last of two overrides wins.
     command: Parser = getattr(args, "parser", parser)
     overrides = [word for word in rest if not word.startswith("-") and ("=" in word or word.startswith("~"))]
     unknown = next((word for word in rest if word not in overrides), None)
     if unknown is not None:
         known = command.words() if unknown.startswith("-") else []
         hint = suggestion(unknown.split("=")[0], known) if known else "an override is written key=value"
-        print(f"{command.prog}: there is no `{unknown}` here\n  to mend it: {hint}", file=sys.stderr)
+        print(f"{command.prog}: there is no `{mask_text(_without_secret(unknown))}` here\n  to mend it: {hint}", file=sys.stderr)
         sys.exit(2)
     if overrides and not getattr(args, "takes_overrides", False):
-        print(f"{command.prog}: takes no overrides, and `{overrides[0]}` looks like one", file=sys.stderr)
+        print(f"{command.prog}: takes no overrides, and `{overrides[0].partition('=')[0]}=...` looks like one", file=sys.stderr)
         sys.exit(2)
     args.overrides = overrides
     return args
+
+
+def _without_secret(word: str) -> str:
+    name, equals, _ = word.partition("=")
+    return f"{name}={MASK}" if equals and is_secret_name(name) else word
 
 
 def add_search_dir(parser: argparse._ActionsContainer) -> None:

@@ -8,6 +8,7 @@ over the included one, and of two files side by side the later one wins.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from yaml import YAMLError
 from yaml.error import MarkedYAMLError
 
 from gym_host.config.components import Components
+from gym_host.config.masking import mask_text
 from gym_host.errors import ConfigError
 
 INCLUDES = "config_paths"
@@ -96,5 +98,7 @@ def _add(components: Components, path: Path, files: dict[Path, DictConfig], incl
 def _malformed(path: Path, error: YAMLError) -> ConfigError:
     mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
     problem = error.problem if isinstance(error, MarkedYAMLError) and error.problem else str(error).splitlines()[0]
+    # An unquoted password may be read as one of these.
+    problem = mask_text(re.sub(r"\b(alias|anchor|tag handle|tag) ['\"].*", r"\1", problem))
     place = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else str(path)
     return ConfigError(f"malformed YAML: {problem}", where=place)

@@ -128,9 +128,20 @@ def _fault(model: type[BaseModel], details: ErrorDetails, where: str) -> ConfigE
         return ConfigError(f"there is no setting `{key}`", where=place, mend=suggestion(key, _known_keys(model, path[:-1])))
     if details["type"] == "missing":
         return ConfigError(f"the setting `{key}` is missing", where=place)
-    got = repr(masked({key: details["input"]})[key])
+    got = repr(_masked_at(path, details["input"]) if path else masked(details["input"]))
     got = got if len(got) <= _SHOWN else f"{got[:_SHOWN]}..."
     return ConfigError(f"the setting `{key}` is wrong: {details['msg'].removeprefix('Value error, ')}", where=f"{place} = {got}")
+
+
+def _masked_at(path: Sequence[int | str], value: Any) -> Any:
+    """A value without its secrets, as one that stands at this place: what holds it may say that it is one, as `headers` does."""
+    tree = value
+    for part in reversed(path):
+        tree = {part: tree}
+    tree = masked(tree)
+    for part in path:
+        tree = tree[part]
+    return tree
 
 
 def _known_keys(model: type[BaseModel], path: Sequence[int | str]) -> list[str]:
