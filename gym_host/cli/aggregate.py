@@ -65,7 +65,12 @@ def run(args: argparse.Namespace) -> int:
     with files.locked():
         _refuse_existing(files, overwrite=args.overwrite)
         outcome = asyncio.run(_aggregate(scorer, shards, files, words_of_configuration(args)))
-    show_outcome(outcome, files, go_on="finish the shards, each with --resume; then aggregate them again with --overwrite")
+    show_outcome(
+        outcome,
+        files,
+        go_on="finish the shards, each with --resume; then aggregate them again with --overwrite",
+        done=f"gym eval compare {files.rollouts} OTHER.jsonl holds it against another run",
+    )
     return exit_code(outcome)
 
 

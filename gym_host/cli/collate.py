@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from gym_host.cli.output import say_next
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.setup import load_setup
 from gym_host.config.datasets import AGENTS, datasets
@@ -27,6 +28,7 @@ def run(args: argparse.Namespace) -> int:
     agents = [instance for instance in setup.config.instances(setup.components) if instance.type == AGENTS]
     for collated in collate(datasets(setup.config, setup.components, agents), Mode(args.mode), args.output_dir):
         print(_line(collated))
+    say_next(f"train or run on these files, as in `gym eval run --input {args.output_dir}/SPLIT.jsonl`")
     return 0
 
 

@@ -49,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
     if args.output is not None:
         write_json(args.output, comparisons)
         console.print(f"written to {args.output}")
+    console.print("next: read the conversations that differ; in both files they have the same `id`")
     return 0
 
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from gym_host.cli.output import say_next
 from gym_host.cli.parser import Parser, add_search_dir
 from gym_host.cli.setup import find_components
 from gym_host.config.components import Components
@@ -53,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
     code = subprocess.run([sys.executable, "-m", "pytest", str(folder / "tests")], check=False).returncode
     if wanted.get("should_validate_data") is True and not faults:
         print(f"the example data in {folder / 'data'} is as it should be")
+    say_next("mend what fails, and test again" if code or faults else "gym env validate finds what is wrong with a configuration")
     return 1 if code or faults else 0
 
 

@@ -12,6 +12,7 @@ import orjson
 import yaml
 
 from gym_host.cli.columns import columns
+from gym_host.cli.output import say_next
 from gym_host.cli.parser import Parser, add_config_flags
 from gym_host.cli.setup import load_setup
 from gym_host.config.masking import masked
@@ -31,7 +32,11 @@ def resolve(args: argparse.Namespace) -> int:
         ConfigError: It cannot be resolved.
     """
     values = masked(load_setup(args).config.values)
-    print(_json(values) if args.json else yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=130).rstrip())
+    if args.json:
+        print(_json(values))
+        return 0
+    print(yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=130).rstrip())
+    print("# next: gym env validate with the same words finds what is wrong with it")  # A comment, so that all of it is YAML.
     return 0
 
 
@@ -48,6 +53,8 @@ def check(args: argparse.Namespace) -> int:
     else:
         found = validate(setup.config, setup.components, os.environ)
     print(_json(_plain(found)) if args.json else _text(found))
+    if not args.json:
+        say_next("mend these, and validate again" if found.faults else "gym eval run with the same words, and --output FILE")
     return 2 if found.faults else 0
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import orjson
 
 from gym_host.cli.columns import columns
+from gym_host.cli.output import say_next
 from gym_host.cli.parser import Parser, add_config_flags, positive
 from gym_host.cli.setup import Setup, load_setup
 from gym_host.config.masking import secrets_in
@@ -31,6 +32,8 @@ from gym_host.wording import together
 
 READY_SECONDS = 120
 INTERRUPTED = 130
+
+_USE = "gym eval run --no-serve ... with the same configuration, or POST a row to /run of an agent"
 
 
 def add_start_flags(parser: Parser) -> None:
@@ -71,9 +74,14 @@ def start(args: argparse.Namespace) -> int:
         placements = place(instances, host=args.host)
         _warn_if_open(args.host, placements, token)
         _warn_of_workers(placements)
-        return asyncio.run(_serve(setup, placements, listener, args.ready_timeout, token))
+        code = asyncio.run(_serve(setup, placements, listener, args.ready_timeout, token))
     finally:
         listener.close()
+    if code:
+        say_next(
+            "run the same command again" if code == INTERRUPTED else "mend what ended the server, and run the same command again"
+        )
+    return code
 
 
 async def _serve(
@@ -151,8 +159,8 @@ def _report(line: str) -> None:
 
 def _show_ready(head: Head) -> None:
     _show(head)
-    print("use them:  gym eval run --no-serve ... with the same configuration, or POST a row to /run of an agent")
-    print("stop them: Ctrl-C here", flush=True)
+    print("stop them: Ctrl-C here")
+    say_next(f"in another terminal: {_USE}")
 
 
 def add_status_flags(parser: Parser) -> None:
@@ -173,10 +181,12 @@ def status(args: argparse.Namespace) -> int:
     if args.json:
         print(orjson.dumps({"heads": [head.model_dump() for head in heads]}, option=orjson.OPT_INDENT_2).decode())
     elif not heads:
-        print("no servers are running on this machine; `gym env start` starts some")
+        print("no servers are running on this machine")
+        say_next("gym env start --benchmark NAME starts some")
     else:
         for head in heads:
             _show(head)
+        say_next(_USE if all(head.ready for head in heads) else "see why where `gym env start` runs: it prints what servers say")
     return 0 if heads and all(head.ready for head in heads) else 1
 
 

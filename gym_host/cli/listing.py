@@ -10,10 +10,18 @@ from collections.abc import Sequence
 import orjson
 
 from gym_host.cli.columns import columns
+from gym_host.cli.output import say_next
 from gym_host.cli.parser import Parser, add_search_dir
 from gym_host.cli.setup import find_components
 from gym_host.config.catalogue import KINDS, Entry, catalogue, pick, search
 from gym_host.errors import ConfigError
+
+_NEXT = {
+    "benchmarks": "gym eval prepare --benchmark {name}",
+    "environments": "gym env validate --environment {name}",
+    "agents": "gym env test +entrypoint=responses_api_agents/{name}",
+    "models": "gym eval run --benchmark NAME --model-type {name} --model MODEL --model-url URL --output FILE",
+}
 
 
 def add_list_flags(parser: Parser) -> None:
@@ -70,8 +78,10 @@ def _print(entries: Sequence[Entry], args: argparse.Namespace, *, kinds: bool) -
         print(orjson.dumps(plain, option=orjson.OPT_INDENT_2).decode())
     elif not entries:
         print("nothing found")
+        say_next(f"gym list TYPE shows all of a type: {', '.join(KINDS)}")
     else:
         rows = [(entry.kind, entry.name, entry.description) for entry in entries]
         print(columns(row if kinds else row[1:] for row in rows))
         if len(entries) == 1:
             print(f"  {entries[0].path}")
+        say_next(_NEXT[entries[0].kind].format(name=entries[0].name if len(entries) == 1 else "NAME"))

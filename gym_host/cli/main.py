@@ -12,16 +12,23 @@ from collections.abc import Callable, Sequence
 from importlib import metadata
 
 from gym_host.cli import aggregate, collate, compare, component_tests, configuration, env, listing, prepare, reverify, run, tool
+from gym_host.cli.output import say_next
 from gym_host.cli.parser import Command, Parser, parse
 from gym_host.distribution import DISTRIBUTION
 from gym_host.errors import UserError
 
 INTERRUPTED = 130
+EXIT_CODES = (
+    "Exit codes: 0 all that was asked for is done; 1 it ran, but something is missing or a check failed; 2 there is something "
+    "for you to mend, and it says what; 130 interrupted. The last line says what to do next."
+)
 
 
 def build_parser() -> Parser:
     """All words of the command."""
-    parser = Parser(prog="gym", description="Evaluate and train language models in environments.", allow_abbrev=False)
+    parser = Parser(
+        prog="gym", description="Evaluate and train language models in environments.", epilog=EXIT_CODES, allow_abbrev=False
+    )
     parser.add_argument("--version", action="version", version=f"{DISTRIBUTION} {metadata.version(DISTRIBUTION)}")
     nouns = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
     evals = nouns.add_parser("eval", help="run and score benchmarks").add_subparsers(metavar="VERB", required=True)
@@ -74,6 +81,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
+        say_next("run the same command again")
         return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Whoever read our output has enough of it.

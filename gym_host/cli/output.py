@@ -60,25 +60,30 @@ def stdout_console() -> Console:
 GO_ON = "run the same command with --resume; what is scored stays, the rest is tried again"
 
 
-def show_outcome(outcome: Outcome, files: RunFiles, *, go_on: str = GO_ON) -> None:
+def show_outcome(outcome: Outcome, files: RunFiles, *, go_on: str = GO_ON, done: str, note: str | None = None) -> None:
     """Prints how a run ended: what is missing first, then the metrics, the files, and what to do next.
 
     Args:
         outcome: How it ended.
         files: Its files.
         go_on: What to do about what is missing, as long as something can be done.
+        done: What to do when nothing is missing.
+        note: What else there is to say of it.
     """
     with unread_output_forgiven():
-        _show_outcome(stdout_console(), outcome, files, go_on)
+        console = stdout_console()
+        _show_outcome(console, outcome, files)
+        if note is not None:
+            console.print(note)
+        say_next(done if outcome.complete else _next(outcome, go_on))
 
 
-def say(line: str) -> None:
-    """Prints a line about a run."""
-    with unread_output_forgiven():
-        print(line)
+def say_next(what: str) -> None:
+    """Prints the last line of a command: what to do next."""
+    print(f"next: {what}", flush=True)
 
 
-def _show_outcome(console: Console, outcome: Outcome, files: RunFiles, go_on: str) -> None:
+def _show_outcome(console: Console, outcome: Outcome, files: RunFiles) -> None:
     if not outcome.complete:
         missing = outcome.planned - outcome.scored
         console.print(f"INCOMPLETE: {missing} of {outcome.planned} rollouts have no score.")
@@ -100,18 +105,16 @@ def _show_outcome(console: Console, outcome: Outcome, files: RunFiles, go_on: st
     ):
         if path.exists() and path.stat().st_size:
             console.print(f"  {what:<20}{path}")
-    if not outcome.complete:
-        console.print(_next(outcome, go_on))
 
 
 def _next(outcome: Outcome, go_on: str) -> str:
     missing = outcome.planned - outcome.scored
     if outcome.given_up + outcome.left_out < missing:
-        return f"next: {go_on}"
+        return go_on
     if not outcome.given_up:
-        return "next: finish the run that the conversations come from (`gym eval run ... --resume`), then judge them again"
+        return "finish the run that the conversations come from (`gym eval run ... --resume`), then judge them again"
     return (
-        "next: see why in the failures file; no attempts are left. To try again, run the same command with --resume and a "
+        "see why in the failures file; no attempts are left. To try again, run the same command with --resume and a "
         "higher NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"
     )
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 
+from gym_host.cli.output import say_next
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.setup import load_setup
 from gym_host.config.configuration import Instance
@@ -28,5 +29,5 @@ def run(args: argparse.Namespace) -> int:
         path = dataset.prepare()
         with path.open("rb") as lines:
             print(f"{dataset.name}: {sum(1 for _ in lines)} rows in {path}")
-    print(f"next: gym eval run --benchmark {args.benchmark[0] if args.benchmark else '...'} --output results/run.jsonl")
+    say_next(f"gym eval run --benchmark {args.benchmark[0] if args.benchmark else '...'} --output results/run.jsonl")
     return 0

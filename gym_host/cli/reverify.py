@@ -58,7 +58,10 @@ def run(args: argparse.Namespace) -> int:
     console = stderr_console()
     _announce(evaluation, console)
     outcome = asyncio.run(evaluate(evaluation, console))
-    show_outcome(outcome, evaluation.files, go_on=_AGAIN if args.append else GO_ON)
+    done = f"gym eval compare {args.rollouts} {args.output} tells in what the two judgings differ"
+    if args.append:
+        done = f"gym eval compare {args.output} OTHER.jsonl holds it against another run"
+    show_outcome(outcome, evaluation.files, go_on=_AGAIN if args.append else GO_ON, done=done)
     return exit_code(outcome)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from rich.console import Console
 
-from gym_host.cli.output import exit_code, say, show_outcome, stderr_console
+from gym_host.cli.output import exit_code, show_outcome, stderr_console
 from gym_host.cli.parser import add_config_flags, positive
 from gym_host.cli.setup import Setup, load_setup, words_of_configuration
 from gym_host.config.configuration import Instance
@@ -70,10 +70,15 @@ def run(args: argparse.Namespace) -> int:
     console = stderr_console()
     _announce(evaluation, console)
     outcome = asyncio.run(evaluate(evaluation, console))
-    show_outcome(outcome, evaluation.files)
-    if args.limit is not None:
-        say(f"only a part was run: the first {args.limit} rows at most (--limit)")
+    part = None if args.limit is None else f"only a part was run: the first {args.limit} rows at most (--limit)"
+    show_outcome(outcome, evaluation.files, note=part, done=_done(args, evaluation.files))
     return exit_code(outcome)
+
+
+def _done(args: argparse.Namespace, files: RunFiles) -> str:
+    if args.limit is not None:
+        return "run all rows: the same command without --limit, and with another --output"
+    return f"gym eval compare {files.rollouts} OTHER.jsonl holds it against another run; the conversations in it tell why"
 
 
 def plan_evaluation(args: argparse.Namespace) -> Evaluation:

@@ -120,7 +120,7 @@ def test_no_key_is_said_or_written_by_any_command_or_failure(watched: Watched, h
 
     # Where the endpoint of the chatbot does, with keys from flags, and from the file that is made for them.
     watched.gym.put("env.yaml", f"policy_api_key: {KEY}\npolicy_base_url: {url(host, 'no')}\n")
-    model = (
+    model: tuple[str, ...] = (
         "eval",
         "run",
         "--config",
@@ -211,7 +211,7 @@ def posted(to: str, body: object) -> str:
     request = urllib.request.Request(to, content, {"content-type": "application/json"})
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
-            return str(answer.headers) + answer.read().decode()
+            return f"{answer.headers}{answer.read().decode()}"
     except urllib.error.HTTPError as error:
         with error:
-            return str(error.headers) + error.read().decode()
+            return f"{error.headers}{error.read().decode()}"

@@ -83,7 +83,7 @@ def test_several_runs_are_each_compared_with_the_base_and_the_caveat_stands_once
 def test_the_comparisons_are_written_as_the_scorer_gave_them(gym: Gym):
     base, other = rollouts("base", ["BBB", "BSN"]), rollouts("other", ["SSS", "SSS"])
     said = done(gym(*compare(base, other, "--output", "found/c.json")))
-    assert said.out.endswith("written to found/c.json\n")
+    assert "written to found/c.json\nnext: " in said.out
     (found,) = json.loads(Path("found/c.json").read_bytes())
     expected = json.loads(json.dumps(compared(read_jsonl(base), read_jsonl(other))))
     assert found == {"base": "base.jsonl", "other": "other.jsonl", "incomplete": [], **expected}
