@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_host.cli.run import verifier_of
-from gym_host.cli.setup import load_setup, use_words, words_of_configuration
+from gym_host.cli.setup import chooses_configuration, load_setup, use_words
 from gym_host.config.configuration import Instance
 from gym_host.config.datasets import AGENTS, pick_agent
 from gym_host.errors import ConfigError, UserError
@@ -36,7 +36,7 @@ def find_scorer(args: argparse.Namespace, rollouts: Path) -> Scorer:
     """
     record = read_record_if_any(rollouts)
     use_words(args, record.get("configuration"))
-    if not words_of_configuration(args):
+    if not chooses_configuration(args):
         raise UserError(f"nothing says which benchmark {rollouts} belongs to", mend="name it with --benchmark")
     agent, verifier = agent_and_verifier(args, _agent_of(rollouts) or _agent_in(record))
     alone = load_setup(args, only=verifier, alone=True)

@@ -15,6 +15,8 @@ from gym_host.config.components import Components
 from gym_host.config.config_files import INCLUDES
 from gym_host.config.configuration import Config, entries, load_config
 from gym_host.config.containers import leaves
+from gym_host.config.masking import MASK
+from gym_host.config.overrides import shown_override
 from gym_host.config.references import needed_by
 from gym_host.errors import ConfigError
 
@@ -34,16 +36,24 @@ _WORDS = ("benchmark", "environment", "resources_server", "config", "search_dir"
 
 
 def words_of_configuration(args: argparse.Namespace) -> dict[str, list[str]]:
-    """The words of a command that choose its configuration."""
-    return {word: list(getattr(args, word)) for word in _WORDS if getattr(args, word)}
+    """The words of a command that choose its configuration; of overrides that hold a secret only the key."""
+    words = {word: list(getattr(args, word)) for word in _WORDS if getattr(args, word)}
+    return words | ({"overrides": [shown_override(text) for text in args.overrides]} if args.overrides else {})
+
+
+def chooses_configuration(args: argparse.Namespace) -> bool:
+    """Whether the words of a command name a configuration: more than where to look for one, and what to change in it."""
+    return any(getattr(args, word) for word in _WORDS if word != "search_dir")
 
 
 def use_words(args: argparse.Namespace, words: Any) -> None:
-    """Gives a command that chose no configuration the words of an earlier one."""
-    if words_of_configuration(args) or not isinstance(words, dict):
+    """Gives a command that chose no configuration the words of an earlier one, and leaves it its own roots and overrides."""
+    if chooses_configuration(args) or not isinstance(words, dict):
         return
     for word in _WORDS:
-        setattr(args, word, list(words.get(word) or []))
+        setattr(args, word, list(dict.fromkeys([*getattr(args, word), *(words.get(word) or [])])))
+    kept = [text for text in words.get("overrides") or [] if not text.endswith(MASK)]
+    args.overrides = [*kept, *args.overrides]
 
 
 def find_components(args: argparse.Namespace) -> Components:

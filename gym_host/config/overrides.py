@@ -13,7 +13,7 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from gym_host.config.containers import children, dotted, leaves
-from gym_host.config.masking import MASK, is_secret_name, mask_text
+from gym_host.config.masking import MASK, is_secret_name, mask_text, masked
 from gym_host.errors import ConfigError
 from gym_host.wording import nearest
 
@@ -80,6 +80,19 @@ def apply_override(tree: DictConfig, override: Override) -> bool:
     except OmegaConfBaseException as error:
         raise ConfigError(f"`{override.key}` cannot be set: {str(error).splitlines()[0]}", where="command line") from None
     return True
+
+
+def shown_override(text: str) -> str:
+    """An override as it may be kept: if its value is a secret or holds one, by the rules of `masking`, only the key.
+
+    Raises:
+        ConfigError: It is no override.
+    """
+    (override,) = parse_overrides([text])
+    tree: Any = override.value
+    for part in reversed(override.key.split(".")):
+        tree = {part: tree}
+    return text if masked(tree) == tree and mask_text(text) == text else f"{text.partition('=')[0]}={MASK}"
 
 
 def _parsed(texts: list[str]) -> Iterator[Override]:

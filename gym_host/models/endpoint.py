@@ -42,6 +42,20 @@ _HINTS = {
 }
 
 
+_SET_BY_HAND = (
+    "The endpoint does not take `{}`, which was set by hand; take it out of the command, the configuration or the row. "
+    "It says: {}"
+)
+_NOT_TAKEN = {
+    "response_format": (
+        "The endpoint does not take `{}`, by which the caller asks for replies of a fixed JSON shape. Use an endpoint or a model "
+        "that does, or name `response_format` among the `adaptable_parameters` of this model server: then it is left out, and "
+        "replies come in whatever shape the model chooses. It says: {}"
+    )
+}
+"""What to do about a refused parameter that no user set by hand."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChatReply:
     """A usable chat completion.
@@ -177,11 +191,7 @@ class Endpoint:
         if self._adaptations.learn(parameter, adaptable):
             self._warn_once(f"parameter {parameter}", f"`{parameter}` is not sent as it stands from now on: {failure.message}")
             return True
-        message = (
-            f"The endpoint does not take `{parameter}`, which was set by hand; take it out of the command, the configuration "
-            f"or the row. It says: {failure.message}"
-        )
-        raise self._error(failure, progress, message)
+        raise self._error(failure, progress, _NOT_TAKEN.get(parameter, _SET_BY_HAND).format(parameter, failure.message))
 
     def _wait_after(self, failure: Failure, progress: _Progress) -> float:
         """Seconds until the next attempt.

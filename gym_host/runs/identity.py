@@ -44,13 +44,21 @@ async def _about(name: str, calls: ServerCalls) -> Any:
     return answer.get("about") if isinstance(answer, dict) else None
 
 
-def refuse_other_run(found: Mapping[str, Any], wanted: Mapping[str, Any], *, where: str) -> None:
+def refuse_other_run(
+    found: Mapping[str, Any], wanted: Mapping[str, Any], *, where: str, address_may_change: bool = False
+) -> None:
     """Refuses to go on with files of another run.
+
+    Args:
+        found: The identity of the files.
+        wanted: The identity of the run that is to be done.
+        where: The file that says so.
+        address_may_change: Whether the endpoint of a model may be another.
 
     Raises:
         OutputError: The identities differ; the message names what differs, at most five keys.
     """
-    differing = list(differences(found, wanted))
+    differing = [entry for entry in differences(found, wanted) if not (address_may_change and entry[0].endswith(".base_url"))]
     if not differing:
         return
     shown = "; ".join(f"{key} was {_short(was)}, now {_short(now)}" for key, was, now in differing[:5])

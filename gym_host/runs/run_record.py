@@ -36,6 +36,8 @@ def read_record(files: RunFiles, *, mend: str = "choose another --output") -> Js
 def settle_record(files: RunFiles, identity: Json, *, joins: bool = False) -> Json:
     """The record to go on with: that of the run whose files these are, or a new one.
 
+    As long as nothing is scored, an address that was mistyped may be corrected; what is scored was made by what answered there.
+
     Args:
         files: The files of the run.
         identity: What makes the run that is to be done.
@@ -51,8 +53,9 @@ def settle_record(files: RunFiles, identity: Json, *, joins: bool = False) -> Js
     found = record.get("identity", {})
     if joins:
         found, identity = _servers(found, identity), _servers(identity, identity)
-    refuse_other_run(found, identity, where=str(files.run))
-    return record
+    nothing_scored = not joins and not (files.rollouts.exists() and files.rollouts.stat().st_size)
+    refuse_other_run(found, identity, where=str(files.run), address_may_change=nothing_scored)
+    return record | {"identity": identity} if nothing_scored else record
 
 
 def _servers(identity: Json, wanted: Json) -> Json:

@@ -32,6 +32,7 @@ class Settings(ServerSettings):
     bonus: float = 0.0
     num_concurrent_requests: int = 8
     api_key: str = ""
+    base_url: str | None = None
     greeting: str = "hello"
     reverify_mode: str = "stateless"
 

@@ -318,3 +318,15 @@ def test_shards_of_two_chatbots_are_never_counted_together(gym: Gym):
     assert gym(*demo, "part2.jsonl", "--model", "careless").code == 0
     said = gym.refuses("eval", "aggregate", "--input-glob", "part*.jsonl", "--output", "all.jsonl")
     assert "`policy_model.settings.model` was 'careful' in part1.jsonl and 'careless' in part2.jsonl" in said
+
+
+def test_a_further_root_and_the_overrides_of_the_run_go_with_its_benchmark_and_secrets_are_not_kept(gym: Gym, sums: SumsRoot):
+    key, greeting = "sk-kept-nowhere-0123456789", "+sums_verifier.resources_servers.sums_verifier.greeting=hi"
+    words = (greeting, f"+sums.responses_api_agents.sums_agent.api_key={key}")
+    done(gym("eval", "run", *SUMS, "--output", "results/part1.jsonl", *words))
+    kept = record(RunFiles.of(gym.folder / "results/part1.jsonl"))["configuration"]["overrides"]
+    assert kept == [greeting, "+sums.responses_api_agents.sums_agent.api_key=****"]
+    (gym.folder / "more").mkdir()
+    done(gym("eval", "aggregate", "--search-dir", "more", "--input-glob", "results/part1.jsonl", "--output", "results/all.jsonl"))
+    again = record(RunFiles.of(gym.folder / "results/all.jsonl"))["configuration"]
+    assert again == {"benchmark": ["sums"], "search_dir": ["more", "root"], "overrides": [greeting]}

@@ -70,3 +70,12 @@ async def test_a_limit_above_what_the_model_can_say_is_not_taken_for_an_unknown_
     error, server = await outcome_of([fault], body=BODY | {"max_tokens": 100_000})
     assert error.message == message
     assert server.counts["provider"] == 1
+
+
+async def test_an_endpoint_without_structured_replies_is_told_as_that_and_not_as_a_users_setting():
+    fault = Fault(kind="unsupported", parameter="response_format")
+    async with running_endpoint(faults=[fault]) as server, endpoint_at(server.url) as endpoint:
+        with pytest.raises(ChatError, match="replies of a fixed JSON shape") as caught:
+            await endpoint.chat({"messages": [{"role": "user", "content": "x"}], "response_format": {"type": "json_object"}})
+    assert "set by hand" not in caught.value.message
+    assert "adaptable_parameters" in caught.value.message

@@ -281,6 +281,18 @@ async def test_the_speed_and_the_key_may_change_between_two_runs(bench: Bench):
     assert outcome.complete
 
 
+async def test_an_address_may_be_corrected_as_long_as_nothing_is_scored(bench: Bench):
+    bench.root.write([sum_row(1, "failed", "failed", "scored")])
+    await bench.run(agent={"base_url": "http://mistyped/v1"})
+    said = await bench.refused(resume=True, agent={"base_url": "http://right/v1", "bonus": 1.0})
+    assert "servers.sums.settings.bonus" in said
+    assert "base_url" not in said
+    await bench.run(resume=True, agent={"base_url": "http://right/v1"})
+    assert "http://right/v1" in bench.files.run.read_text()
+    assert (await bench.run(resume=True, agent={"base_url": "http://again/v1"})).complete
+    assert "base_url was 'http://again/v1', now None" in await bench.refused(resume=True)
+
+
 @pytest.mark.parametrize(
     ("change", "named"),
     [
