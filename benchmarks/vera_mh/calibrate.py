@@ -20,7 +20,7 @@ from pathlib import Path
 import orjson
 from rich.progress import Progress
 
-from gym_host.cli.output import show_tables, stderr_console, stdout_console
+from gym_host.cli.output import say_next, show_tables, stderr_console, stdout_console
 from gym_host.cli.parser import Parser, positive
 from gym_host.errors import OutputError, UserError
 from gym_host.jsonl import Json, write_json
@@ -122,7 +122,9 @@ def calibrate(args: argparse.Namespace) -> int:
     console.print(f"upstream at {upstream.commit} in {upstream.folder}\n")
     show_tables(console, report.tables(exact, agreement), map(printable, report.notes(exact, agreement)))
     console.print(f"all of it in {output}")
-    return 0 if all(control.agrees for control in exact) else 1
+    agrees = all(control.agrees for control in exact)
+    say_next("report the score of the run" if agrees else f"see in {output} where the two differ, before the score is used")
+    return 0 if agrees else 1
 
 
 def _controls(args: argparse.Namespace) -> list[str]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from gym_host.cli.output import say_next
 from gym_host.cli.parser import Parser, positive
 from gym_host.errors import ConfigError
 from gym_host.jsonl import write_whole
@@ -88,7 +89,10 @@ def _check(args: argparse.Namespace) -> int:
     print(
         json.dumps([asdict(finding) for finding in found], indent=2, ensure_ascii=False) if args.json else _text(found, args.pack)
     )
-    return TO_MEND if any(finding.is_error for finding in found) else 0
+    wrong = any(finding.is_error for finding in found)
+    if not args.json:
+        say_next("mend the errors, and check again" if wrong else f"{PROGRAM} rows {args.pack} --output FILE makes its rows")
+    return TO_MEND if wrong else 0
 
 
 def _text(found: Sequence[Finding], pack: str) -> str:
@@ -111,6 +115,7 @@ def _hash(args: argparse.Namespace) -> int:
     if args.write:
         write_whole(path, [text.encode()])
         print(f"wrote {path}: {manifest.name}, {len(manifest.sha256)} files, SHA-256 of the pack {manifest.digest}")
+        say_next(f"{PROGRAM} check {args.folder}")
     else:
         print(text, end="")
     return 0
@@ -123,4 +128,5 @@ def _rows(args: argparse.Namespace) -> int:
     rows = list(benchmark_rows(pack, prefix=prefix, simulators=simulators, max_turns=args.max_turns))
     write_whole(args.output, (row_line(row).encode() for row in rows))
     print(f"{len(rows)} rows of {pack.manifest.name} in {args.output}")
+    say_next(f"gym eval run --input {args.output} --output FILE, with the configuration of the pack")
     return 0

@@ -13,6 +13,8 @@ from typing import NoReturn
 from gym_host.config.masking import MASK, is_secret_name, mask_text
 from gym_host.wording import suggestion
 
+TOOL = "tool"
+
 _MARKED_OVERRIDE = re.compile(r"\+{1,2}[\w.$]+=|~[\w.]+(=|$)")
 
 Command = Callable[[argparse.Namespace], int]
@@ -42,7 +44,9 @@ def parse(parser: Parser, words: Sequence[str] | None) -> argparse.Namespace:
     """Reads a command line; words that hold a `=` or start with `~` are configuration overrides, wherever they stand."""
     words = list(sys.argv[1:] if words is None else words)
     # Taken out beforehand, since a command that takes files would take such a word for one.
-    marked = [word for word in words if _MARKED_OVERRIDE.match(word)]
+    marked = (
+        [word for word in words if _MARKED_OVERRIDE.match(word)] if words[:1] != [TOOL] else []
+    )  # A tool's words are its own.
     args, rest = parser.parse_known_args([word for word in words if word not in marked])
     rest = [word for word in words if word in marked or word in rest]  # In their own order: the last of two overrides wins.
     command: Parser = getattr(args, "parser", parser)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 
 from gym_host.cli.columns import columns
+from gym_host.cli.output import say_next
 from gym_host.cli.parser import add_search_dir
 from gym_host.cli.setup import find_components
 from gym_host.config.scripts import tools
@@ -34,6 +35,7 @@ def run(args: argparse.Namespace) -> int:
     by_name = {tool.name: tool for tool in tools(folder)}
     if args.tool is None:
         print(columns((tool.name, tool.purpose) for tool in by_name.values()) if by_name else "nothing found")
+        say_next(f"gym tool {args.benchmark} TOOL --help" if by_name else "gym list benchmarks shows what else there is")
         return 0
     if args.tool not in by_name:
         raise ConfigError(f"the benchmark `{args.benchmark}` has no tool `{args.tool}`", mend=suggestion(args.tool, by_name))

@@ -16,7 +16,7 @@ import pytest
 
 from tests.support.command import Gym
 from tests.support.components import read_jsonl
-from tests.support.demo import DEMO, demo_rows
+from tests.support.demo import DEMO, PACK_FOLDER, demo_rows
 from tests.support.leaky import leaky_endpoint
 from tests.support.servers import command_line_of, env_start, environment_of, free_port, get
 from tests.support.words import all_commands
@@ -51,7 +51,7 @@ class Watched:
 
     def __call__(self, code: int | tuple[int, ...], *words: str) -> str:
         """Runs a command that must end with this code, or one of these."""
-        said = self.gym(*words, "-v")
+        said = self.gym(*words, *(() if words[0] == "tool" else ("-v",)))
         log = logging.Formatter("%(message)s")
         text = "\n".join([said.out, said.err, *map(log.format, self._caplog.records)])
         self._caplog.clear()
@@ -109,6 +109,7 @@ def test_no_key_is_said_or_written_by_any_command_or_failure(watched: Watched, h
         watched(1, "env", "status", *form)
         watched(0, "list", "models", *form)
         watched(0, "search", "judge", *form)
+    watched(0, "tool", "vera_mh", "pack", "rows", str(PACK_FOLDER), "--output", "rows.jsonl")
     watched(0, "dataset", "collate", *here, fine, "--mode", "example_validation", "--output-dir", "collated")
 
     # Where the judge's endpoint repeats the key, or is not there.

@@ -13,6 +13,7 @@ import yaml
 
 from tests.support.command import Gym
 from tests.support.components import SumsRoot, gym_process, sum_row
+from tests.support.demo import PACK_FOLDER
 from tests.support.servers import env_start, free_port
 from tests.support.words import all_commands
 
@@ -44,6 +45,9 @@ ENDS = [
     (0, ("list", "models"), "--model-type inference_provider"),
     (0, ("search", "benchmarks", "demo"), "gym eval prepare"),
     (1, ("search", "weather", "forecast"), "gym list TYPE"),
+    (0, ("tool", "vera_mh"), "gym tool vera_mh TOOL --help"),
+    (0, ("tool", "vera_mh", "pack", "check", str(PACK_FOLDER)), "gym tool vera_mh pack rows"),
+    (0, ("tool", "vera_mh", "pack", "rows", str(PACK_FOLDER), "--output", "rows.jsonl"), "gym eval run --input rows.jsonl"),
 ]
 
 
