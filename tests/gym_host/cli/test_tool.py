@@ -38,7 +38,7 @@ def scripts(sums: SumsRoot) -> None:
 
 def test_the_tools_of_a_benchmark_are_listed_with_what_they_do(gym: Gym, sums: SumsRoot):
     said = gym("tool", "--search-dir", sums.path, "sums")
-    assert (said.code, said.out) == (0, "add-up  Adds numbers up.\n")
+    assert (said.code, said.out) == (0, "add-up  Adds numbers up.\nnext: gym tool sums TOOL --help\n")
 
 
 def test_a_tool_gets_its_arguments_as_they_stand_and_gives_its_exit_code(gym: Gym, sums: SumsRoot):
@@ -54,4 +54,7 @@ def test_a_tool_that_is_not_there_is_named_with_those_that_are(gym: Gym, sums: S
 
 def test_a_benchmark_without_tools_says_so(gym: Gym, sums: SumsRoot):
     (sums.path / "benchmarks/sums/add_up.py").unlink()
-    assert gym("tool", "--search-dir", sums.path, "sums").out == "nothing found\n"
+    assert (
+        gym("tool", "--search-dir", sums.path, "sums").out
+        == "nothing found\nnext: gym list benchmarks shows what else there is\n"
+    )
