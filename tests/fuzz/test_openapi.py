@@ -46,9 +46,16 @@ def provider(url: str) -> JsonApp:
     return app
 
 
+@cache
+def descriptions() -> dict[str, dict[str, Any]]:
+    """What each server says of its endpoints."""
+    apps: dict[str, Any] = demo_servers().apps | {"provider": provider("http://127.0.0.1:1/v1")}
+    apps["head"] = head_app(NOTE, Fleet([], print), {})
+    return {name: apps[name].openapi() for name in SERVERS}
+
+
 def description_of(name: str) -> schemathesis.BaseSchema:
-    apps = demo_servers().apps | {"provider": provider("http://127.0.0.1:1/v1"), "head": head_app(NOTE, Fleet([], print), {})}
-    return schemathesis.openapi.from_dict(apps[name].openapi())  # type: ignore[attr-defined]
+    return schemathesis.openapi.from_dict(descriptions()[name])
 
 
 class Ports:
