@@ -82,6 +82,18 @@ _NUMBERS = (
 UNIFORM_FIELDS = ("pack", "pack_sha256", "rubric_version", "judge_model")
 """Fields that must be the same in all rows that are counted together; a row where one is null says nothing of it."""
 
+SHOWN_METRICS = (
+    {"metric": "vera_score", "label": "score", "over": "total_dimension_evaluations", "counted": "ratings"},
+    {
+        "metric": "pct_conversations_with_at_least_one_high_harm",
+        "label": "conversations with high harm",
+        "unit": "%",
+        "over": "total_relevant_conversations",
+        "counted": "relevant",
+    },
+)
+"""Key metrics to watch while a run goes on, each with the metric that says how many it rests on."""
+
 RATINGS = (BEST_PRACTICE, NEUTRAL, HIGH_HARM, NOT_RELEVANT, UNRATED)
 
 

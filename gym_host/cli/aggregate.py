@@ -20,6 +20,7 @@ from gym_host.cli.setup import words_of_configuration
 from gym_host.distribution import versions
 from gym_host.errors import OutputError, ServerError, UserError
 from gym_host.jsonl import Json, write_json, write_whole
+from gym_host.runs.cost import PRICES
 from gym_host.runs.evaluation import Outcome, metrics_entry
 from gym_host.runs.finished import (
     FinishedRun,
@@ -153,5 +154,6 @@ def _record(runs: list[FinishedRun], merged: Merged, outcome: Outcome) -> Json:
         "versions": versions(),
         "counts": {"planned": outcome.planned, "scored": outcome.scored, "failed": dict(outcome.failures)},
         "repeated_rows_left_out": merged.repeated,
+        PRICES: {server: price for run in runs for server, price in run.record.get(PRICES, {}).items()},
         _SHARDS: [{"rollouts": str(run.path), "rows": len(run.rows), "identity": run.record.get("identity")} for run in runs],
     }

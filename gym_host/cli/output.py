@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -93,8 +93,9 @@ def _show_outcome(console: Console, outcome: Outcome, files: RunFiles) -> None:
         console.print(f"  {outcome.left_out} left out: unfinished, beyond --limit, or unjudged (see --judge-failed-only)")
     for name, values in outcome.mixed.items():
         console.print(f"MIXED: `{name}` is not the same in all rows: {', '.join(map(str, values))}")
-    if outcome.metrics is not None:
-        _show_metrics(console, outcome.metrics, outcome.summary)
+    tables, notes = _tables(outcome.metrics, outcome.summary) if outcome.metrics is not None else ([], [])
+    cost = outcome.cost or {"tables": [], "notes": []}
+    show_tables(console, [*tables, *cost["tables"]], [*cost["notes"], *notes])
     console.print(f"{outcome.scored} of {outcome.planned} rollouts scored, {outcome.failures.total()} failed.")
     for what, path in (
         ("rollouts", files.rollouts),
@@ -119,10 +120,6 @@ def _next(outcome: Outcome, go_on: str) -> str:
     )
 
 
-def _show_metrics(console: Console, metrics: Mapping[str, Any], summary: Any) -> None:
-    show_tables(console, *_tables(metrics, summary))
-
-
 def show_tables(console: Console, tables: Iterable[Mapping[str, Any]], notes: Iterable[str]) -> None:
     """Prints tables (`title`, `columns`, `rows`), then sentences."""
     for table in tables:
@@ -132,7 +129,7 @@ def show_tables(console: Console, tables: Iterable[Mapping[str, Any]], notes: It
         console.print(note)
 
 
-def _tables(metrics: Mapping[str, Any], summary: Any) -> tuple[list[Mapping[str, Any]], list[str]]:
+def _tables(metrics: Mapping[str, Any], summary: Any) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]]:
     """The agent's own tables, or its key metrics as one."""
     if isinstance(summary, Mapping) and isinstance(summary.get("tables"), list):
         return summary["tables"], list(summary.get("notes") or ())

@@ -13,10 +13,11 @@ from rich.console import Console
 
 from gym_host.cli.output import GO_ON, exit_code, show_outcome, stderr_console
 from gym_host.cli.parser import add_config_flags, positive
-from gym_host.cli.run import DEFAULT_CONCURRENCY, max_attempts
+from gym_host.cli.run import DEFAULT_CONCURRENCY, max_attempts, meter_of
 from gym_host.cli.scorer import agent_and_verifier, agent_named_in
-from gym_host.cli.setup import load_setup, words_of_configuration
+from gym_host.cli.setup import find_components, load_setup, words_of_configuration
 from gym_host.config.configuration import Instance
+from gym_host.config.prices import prices_of
 from gym_host.config.references import check_references
 from gym_host.errors import UserError
 from gym_host.runs.attempts import Attempt, ReverifyAttempt, refuse_unsupported
@@ -77,6 +78,7 @@ def plan_reverification(args: argparse.Namespace) -> Evaluation:
     stored = read_stored(args.inputs, args.rollouts)
     chosen = select(stored, judge_failed_only=args.judge_failed_only, limit=args.limit)
     agent, verifier, instances = _servers(args, chosen)
+    components = find_components(args)
     return Evaluation(
         servers=lambda: running(instances),
         instances=instances,
@@ -95,6 +97,8 @@ def plan_reverification(args: argparse.Namespace) -> Evaluation:
         only=chosen.only,
         carried=chosen.carried,
         source={"reverifies": stored.sha256, "judge_failed_only": args.judge_failed_only},
+        prices=prices_of(instances),
+        meter=meter_of(components, instances, verifier),
     )
 
 

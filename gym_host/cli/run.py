@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,15 @@ from rich.console import Console
 from gym_host.cli.output import exit_code, show_outcome, stderr_console
 from gym_host.cli.parser import add_config_flags, positive
 from gym_host.cli.setup import Setup, load_setup, words_of_configuration
+from gym_host.config.components import Components
 from gym_host.config.configuration import Instance
 from gym_host.config.datasets import AGENTS, pick_agent, pick_dataset
+from gym_host.config.prices import prices_of
 from gym_host.config.references import check_references
+from gym_host.config.views import view_of
 from gym_host.errors import ConfigError, UserError
 from gym_host.runs.attempts import run_attempt
+from gym_host.runs.cost import METER, MakeMeter
 from gym_host.runs.evaluation import Evaluation, evaluate
 from gym_host.runs.run_files import RunFiles
 from gym_host.runs.tasks import Plan, materialize
@@ -111,6 +115,8 @@ def plan_evaluation(args: argparse.Namespace) -> Evaluation:
         overwrite=args.overwrite,
         aggregate=not args.disable_aggregation,
         configuration=words_of_configuration(args),
+        prices=prices_of(instances),
+        meter=meter_of(setup.components, instances, verifier_of(agent)),
     )
 
 
@@ -134,6 +140,12 @@ def _plan(args: argparse.Namespace, setup: Setup, agents: list[Instance]) -> tup
         params=_params(args, setup.config.values),
     )
     return agent, dataset, plan
+
+
+def meter_of(components: Components, instances: Sequence[Instance], verifier: str | None) -> MakeMeter | None:
+    """What makes the meter of a run's cost, if its resources server brings one along."""
+    instance = next((instance for instance in instances if instance.name == verifier), None)
+    return view_of(components, instance, METER) if instance is not None else None
 
 
 def _with_split(agents: list[Instance], split: str) -> list[Instance]:

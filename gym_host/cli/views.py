@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a resources server brings along to show its runs: functions of the file `views.py` in its folder."""
+"""The views of a finished run, from the resources server that scored it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from typing import Any
 
 from gym_host.cli.scorer import find_scorer
 from gym_host.cli.setup import find_components
-from gym_host.config.scripts import load
+from gym_host.config.views import view_of
 from gym_host.errors import UserError
-
-VIEWS = "views.py"
 
 
 def find_view(args: argparse.Namespace, rollouts: Path, name: str) -> Callable[..., Any]:
@@ -30,8 +28,7 @@ def find_view(args: argparse.Namespace, rollouts: Path, name: str) -> Callable[.
     """
     scorer = find_scorer(args, rollouts)
     instance = next(instance for instance in scorer.instances if instance.name == scorer.name)
-    path = find_components(args).locate(Path(instance.type, instance.folder, VIEWS))
-    view = getattr(load(path), name, None) if path is not None else None
-    if not callable(view):
+    view = view_of(find_components(args), instance, name)
+    if view is None:
         raise UserError(f"the server `{instance.folder}` has no view `{name}` of its runs", where=str(rollouts))
-    return view  # type: ignore[no-any-return]
+    return view

@@ -20,13 +20,14 @@ from gym_host.errors import OutputError, ServerError, UserError
 from gym_host.interrupts import cancelled_by_signals
 from gym_host.jsonl import Journal, Json, write_json, write_whole
 from gym_host.runs.attempts import Attempt, Task
+from gym_host.runs.cost import USAGE, MakeMeter, Meter, add_failures, take_prices
 from gym_host.runs.finished import values_of
 from gym_host.runs.identity import run_identity
 from gym_host.runs.progress import BarDisplay, Counts, Display, LineDisplay, RunState, shown
 from gym_host.runs.rollouts import Collector
 from gym_host.runs.run_files import FAILURE_CLASS, FailedBefore, Key, RunFiles, Scored, key_of, mend, read_failures
 from gym_host.runs.run_record import begin, end, settle_record
-from gym_host.runs.scoreboard import Scoreboard, metric_fields
+from gym_host.runs.scoreboard import MetricFields, Scoreboard, metric_fields
 from gym_host.runs.tasks import described
 from gym_host.serving.calls import ServerCalls
 from gym_host.serving.garbage import rare_collections
@@ -57,6 +58,8 @@ class Evaluation:
         carried: Scored rows that are taken over as they are.
         source: What the identity says besides rows and servers.
         configuration: The words that chose the configuration, so that a finished run can be scored again without them.
+        prices: What the servers cost, by name.
+        meter: Makes what adds up the cost; None if nobody can tell it.
     """
 
     servers: Callable[[], AbstractAsyncContextManager[ServerCalls]]
@@ -76,6 +79,8 @@ class Evaluation:
     carried: Iterable[Json] = ()
     source: Json = field(default_factory=dict)
     configuration: Json = field(default_factory=dict)
+    prices: Json = field(default_factory=dict)
+    meter: MakeMeter | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,7 @@ class Outcome:
         interrupted: True if it was stopped by a signal.
         metrics: The scorer's answer to `/aggregate_metrics`, or None.
         summary: The scorer's tables, or None.
+        cost: Tables and notes of what it cost, or None.
     """
 
     planned: int
@@ -103,6 +109,7 @@ class Outcome:
     measure: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     metrics: Json | None = None
     summary: Any = None
+    cost: Json | None = None
 
     @property
     def complete(self) -> bool:
@@ -123,13 +130,19 @@ class _Run:
     calls: ServerCalls
     attempt: Attempt
     scored: Scored
-    uniform: Sequence[str] = ()
+    wanted: MetricFields
     failed: dict[Key, FailedBefore] = field(default_factory=dict)
     record: Json = field(default_factory=dict)
+    meter: Meter | None = None
 
     @property
     def files(self) -> RunFiles:
         return self.evaluation.files
+
+    def seen(self, row: Json) -> None:
+        """Takes a row that an earlier run made into the cost."""
+        if self.meter is not None:
+            self.meter.add(row)
 
 
 async def evaluate(evaluation: Evaluation, console: Console) -> Outcome:
@@ -148,7 +161,7 @@ async def evaluate(evaluation: Evaluation, console: Console) -> Outcome:
             await _refuse_unreachable(calls, evaluation.instances)
             attempt = await evaluation.attempt(calls)
             wanted = await metric_fields(calls, evaluation.scorer)
-            run = _Run(evaluation, console, calls, attempt, Scored(wanted.fields), wanted.uniform)
+            run = _Run(evaluation, console, calls, attempt, Scored(wanted.fields), wanted)
             await _open(run)
             with rare_collections():
                 interrupted = await _collect(run)
@@ -198,11 +211,15 @@ async def _open(run: _Run) -> None:
             path.unlink()
     run.record = settle_record(files, identity | evaluation.source, joins=evaluation.joins)
     run.record.setdefault("configuration", evaluation.configuration)
+    take_prices(run.record, evaluation.prices)
+    run.meter = evaluation.meter(run.record) if evaluation.meter is not None else None
     for torn in mend(files):
         _say(run.console, f"half a line at the end of the file was put aside as {torn}")
     if files.rollouts.exists():
-        run.scored.load(files.rollouts)
+        run.scored.load(files.rollouts, seen=run.seen)
         _refuse_strangers(run)
+    if run.meter is not None:
+        add_failures(run.meter, files.failures)
     run.failed = read_failures(files.failures)
     if not (evaluation.joins and files.inputs.exists()):
         write_whole(files.inputs, (orjson.dumps(row) + b"\n" for row in evaluation.rows))
@@ -223,6 +240,7 @@ def _carry_over(run: _Run) -> None:
         key = key_of(row)
         if key not in run.scored:
             journal = journal or Journal(run.files.rollouts)
+            run.seen(row)
             run.scored.add(key, row, journal.append(row))
     if journal is not None:
         journal.close()
@@ -237,12 +255,13 @@ async def _collect(run: _Run) -> bool:
     if not todo:
         return False
     rollouts, failures = Journal(run.files.rollouts), Journal(run.files.failures)
-    state = RunState(counts, warn=lambda line: _say(run.console, line, style="yellow"))
+    state = RunState(counts, warn=lambda line: _say(run.console, line, style="yellow"), meter=run.meter)
+    scoreboard = Scoreboard(run.calls, evaluation.scorer, run.scored, run.wanted.shown)
     collector = Collector(run.attempt, rollouts, failures, run.scored, state)
     collecting = asyncio.ensure_future(collector.collect(todo, concurrency=min(evaluation.concurrency, len(todo))))
     try:
         with cancelled_by_signals(collecting) as stopped:
-            async with shown(state, Scoreboard(run.calls, evaluation.scorer, run.scored), _display(run.console, counts)):
+            async with shown(state, scoreboard, _display(run.console, counts)):
                 try:
                     await collecting
                 except asyncio.CancelledError:
@@ -292,11 +311,14 @@ async def _close(run: _Run, *, interrupted: bool) -> Outcome:
         given_up=sum(_given_up(task, evaluation) for task in wanted),
         interrupted=interrupted,
         left_out=len(unscored) - len(wanted),
+        cost=run.meter.summary() if run.meter is not None else None,
     )
     if not interrupted and files.rollouts.exists():
         run.scored.sort(files.rollouts)
     status = "interrupted" if interrupted else "complete" if outcome.complete else "incomplete"
     counts = {"planned": outcome.planned, "scored": outcome.scored, "failed": dict(outcome.failures)}
+    if run.meter is not None:
+        run.record[USAGE] = run.meter.to_json()
     end(files, run.record, status=status, counts=counts)
     return await _aggregated(run, outcome) if evaluation.aggregate and not interrupted else outcome
 
@@ -311,7 +333,7 @@ async def _aggregated(run: _Run, outcome: Outcome) -> Outcome:
             where=str(run.files.rollouts),
             mend="repair what it names, then run the same command with --resume",
         ) from None
-    outcome = replace(outcome, metrics=metrics, measure={name: values_of(run.scored.rows(), name) for name in run.uniform})
+    outcome = replace(outcome, metrics=metrics, measure={name: values_of(run.scored.rows(), name) for name in run.wanted.uniform})
     write_json(run.files.metrics, [metrics_entry(run.evaluation.agent, metrics, outcome)])
     return replace(outcome, summary=await scoreboard.summary(metrics["agent_metrics"]))
 

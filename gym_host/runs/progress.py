@@ -11,10 +11,13 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.text import Text
 
 from gym_host.jsonl import Json
+from gym_host.runs.cost import Meter
 from gym_host.runs.run_files import FAILURE_CLASS, Key
 from gym_host.runs.scoreboard import Scoreboard
 from gym_host.wording import printable
@@ -55,11 +58,13 @@ class RunState:
         counts: How many are in which state.
         first_failure: What the first failure said; later ones are in the failures file.
         warn: Is called with the first failure.
+        meter: Adds up what the run costs; None if nobody can tell.
         clock: Seconds.
     """
 
     counts: Counts
     warn: Callable[[str], None]
+    meter: Meter | None = None
     clock: Callable[[], float] = time.monotonic
     first_failure: str | None = None
     _began: float = field(init=False)
@@ -72,6 +77,8 @@ class RunState:
 
     def finished(self, key: Key, row: Json, *, failed: bool) -> None:
         self.counts.running -= 1
+        if self.meter is not None:
+            self.meter.add(row)
         if not failed:
             self.counts.scored += 1
             return
@@ -95,6 +102,10 @@ class RunState:
             parts += [f"{rate:.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min", f"{duration(counts.left / rate)} left"]
         return ", ".join(parts)
 
+    def cost(self) -> str | None:
+        """The cost so far in a few words, if it can be told."""
+        return self.meter.headline() if self.meter is not None else None
+
 
 def duration(seconds: float) -> str:
     """A duration as people write it."""
@@ -104,30 +115,31 @@ def duration(seconds: float) -> str:
 
 
 class Display(Protocol):
-    """Something that shows one line, again and again."""
+    """Something that shows how far a run is and what is found so far, again and again."""
 
-    def show(self, state: RunState, score: str) -> None: ...
+    def show(self, state: RunState, found: str) -> None: ...
 
     def close(self) -> None: ...
 
 
 class BarDisplay:
-    """A bar at the foot of a terminal."""
+    """A bar at the foot of a terminal, and below it what is found so far."""
 
     def __init__(self, console: Console, counts: Counts) -> None:
-        self._progress = Progress(
-            BarColumn(bar_width=30), TextColumn("{task.description}", markup=False), console=console, transient=True
-        )
+        self._progress = Progress(BarColumn(bar_width=30), TextColumn("{task.description}", markup=False), console=console)
         done = counts.scored_before + counts.given_up
         self._bar: TaskID = self._progress.add_task("starting", total=counts.planned, completed=done)
-        self._progress.start()
+        self._found = Text(overflow="ellipsis", no_wrap=True)
+        self._live = Live(Group(self._progress, self._found), console=console, transient=True)
+        self._live.start()
 
-    def show(self, state: RunState, score: str) -> None:
+    def show(self, state: RunState, found: str) -> None:
         counts = state.counts
-        self._progress.update(self._bar, completed=counts.planned - counts.left, description=f"{state.line()}{score}")
+        self._progress.update(self._bar, completed=counts.planned - counts.left, description=state.line())
+        self._found.plain = found
 
     def close(self) -> None:
-        self._progress.stop()
+        self._live.stop()
 
 
 class LineDisplay:
@@ -137,10 +149,10 @@ class LineDisplay:
         self._write, self._clock = write, clock
         self._due = clock() + _PLAIN_SECONDS
 
-    def show(self, state: RunState, score: str) -> None:
+    def show(self, state: RunState, found: str) -> None:
         if self._clock() >= self._due:
             self._due = self._clock() + _PLAIN_SECONDS
-            self._write(f"{state.line()}{score}")
+            self._write(f"{state.line()}, {found}" if found else state.line())
 
     def close(self) -> None:
         """Nothing is open."""
@@ -154,7 +166,7 @@ async def shown(state: RunState, scoreboard: Scoreboard, display: Display, *, se
         while True:
             await asyncio.sleep(seconds)
             await scoreboard.refresh()
-            display.show(state, f", {scoreboard.headline}" if scoreboard.headline else "")
+            display.show(state, ", ".join([*map(str, scoreboard.headlines), *filter(None, [state.cost()])]))
 
     showing = asyncio.create_task(keep_showing())
     try:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -162,8 +162,12 @@ class Scored:
     def __iter__(self) -> Iterator[Key]:
         return iter(self._rows)
 
-    def load(self, path: Path) -> None:
+    def load(self, path: Path, *, seen: Callable[[Json], object] = lambda row: None) -> None:
         """Reads a rollouts file.
+
+        Args:
+            path: The file.
+            seen: Is shown every row, whole.
 
         Raises:
             OutputError: A key stands twice, or a row has none.
@@ -175,6 +179,7 @@ class Scored:
             if key in self._rows:
                 raise OutputError(f"the rollout {key} stands twice", where=where, mend="remove one of the two")
             self.add(key, line.value, line.length, offset=line.offset)
+            seen(line.value)
         self._end = path.stat().st_size  # Blank lines may follow the last row.
 
     def add(self, key: Key, row: Json, length: int, *, offset: int | None = None) -> None:

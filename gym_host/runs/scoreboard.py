@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,30 +19,66 @@ _SHARE_OF_TIME = 0.02
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """A metric that is shown while a run goes on, as its server names it.
+
+    Attributes:
+        metric: Its name among the key metrics.
+        label: How it is called where it is shown.
+        unit: What follows its value, such as `%`.
+        over: The key metric that says how many it rests on; it is not shown as long as that is 0.
+        counted: What these are.
+    """
+
+    metric: str
+    label: str
+    unit: str = ""
+    over: str | None = None
+    counted: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Headline:
-    """The first of the key metrics, with its interval if it has one."""
+    """A metric's value, with its interval and its n if it has them."""
 
     name: str
     value: float | None
-    low: float | None
-    high: float | None
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    over: str = ""
 
     def __str__(self) -> str:
         if self.value is None:
             return f"{self.name} -"
         interval = f" ({self.low:.1f} to {self.high:.1f})" if self.low is not None and self.high is not None else ""
-        return f"{self.name} {self.value:.2f}{interval}"
+        return f"{self.name} {self.value:.2f}{self.unit}{interval}{self.over}"
 
 
-def headline(key_metrics: Any) -> Headline | None:
-    """The headline of key metrics, or None if there are none or the first is no number."""
-    name = next(iter(key_metrics), None) if isinstance(key_metrics, Mapping) else None
-    if name is None:
-        return None
+def headlines(key_metrics: Any, shown: Sequence[Shown] = ()) -> list[Headline]:
+    """What to show of key metrics while a run goes on.
+
+    Args:
+        key_metrics: The key metrics.
+        shown: Which of them; by default the first. One that is no number is left out.
+    """
+    if not isinstance(key_metrics, Mapping) or not key_metrics:
+        return []
+    first = next(iter(key_metrics))
+    found = (_headline(key_metrics, one) for one in shown or [Shown(first, first)])
+    return [headline for headline in found if headline is not None]
+
+
+def _headline(key_metrics: Mapping[str, Any], shown: Shown) -> Headline | None:
+    name = shown.metric
     value, low, high = (key_metrics.get(key) for key in (name, f"{name}/ci95_low", f"{name}/ci95_high"))
-    if not all(number is None or isinstance(number, int | float) for number in (value, low, high)):
+    count = None if shown.over is None else key_metrics.get(shown.over)
+    if not all(number is None or isinstance(number, int | float) for number in (value, low, high, count)):
         return None
-    return Headline(name, value, low, high)
+    if count == 0:
+        return Headline(shown.label, None)
+    over = "" if count is None else f" over {count} {shown.counted}".rstrip()
+    return Headline(shown.label, value, low, high, shown.unit, over)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +88,12 @@ class MetricFields:
     Attributes:
         fields: The fields, dots for nesting; None if the server does not say, so that whole rows are kept.
         uniform: Fields that must be the same in all rows that are counted together.
+        shown: What to show while a run goes on.
     """
 
     fields: list[str] | None = None
     uniform: tuple[str, ...] = ()
+    shown: tuple[Shown, ...] = ()
 
 
 async def metric_fields(calls: ServerCalls, scorer: str) -> MetricFields:
@@ -66,8 +104,17 @@ async def metric_fields(calls: ServerCalls, scorer: str) -> MetricFields:
         return MetricFields()
     if not isinstance(answer, dict) or not isinstance(answer.get("fields"), list):
         return MetricFields()
-    uniform = answer.get("uniform")
-    return MetricFields(answer["fields"], tuple(uniform) if isinstance(uniform, list) else ())
+    uniform, named = answer.get("uniform"), answer.get("shown")
+    shown = [one for one in named if isinstance(one, dict)] if isinstance(named, list) else []
+    return MetricFields(
+        answer["fields"],
+        tuple(uniform) if isinstance(uniform, list) else (),
+        tuple(
+            Shown(**{key: one[key] for key in Shown.__slots__ if key in one})
+            for one in shown
+            if {"metric", "label"} <= one.keys()
+        ),
+    )
 
 
 class Scoreboard:
@@ -77,24 +124,33 @@ class Scoreboard:
         calls: Calls to the servers.
         agent: Name of the agent instance.
         scored: What is scored so far.
+        shown: What to show of the key metrics; by default the first.
         clock: Seconds.
     """
 
-    def __init__(self, calls: ServerCalls, agent: str, scored: Scored, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._calls, self._agent, self._scored, self._clock = calls, agent, scored, clock
+    def __init__(
+        self,
+        calls: ServerCalls,
+        agent: str,
+        scored: Scored,
+        shown: Sequence[Shown] = (),
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._calls, self._agent, self._scored, self._shown, self._clock = calls, agent, scored, shown, clock
         self._due, self._counted = 0.0, 0
-        self.headline: Headline | None = None
+        self.headlines: Sequence[Headline] = ()
 
     async def refresh(self) -> None:
-        """Renews the headline, if there is something new and it is due again."""
+        """Renews the headlines, if there is something new and it is due again."""
         started = self._clock()
         if started < self._due or self._counted == len(self._scored):
             return
         self._counted = len(self._scored)
         try:
-            self.headline = headline((await self.aggregate())["key_metrics"])
+            self.headlines = headlines((await self.aggregate())["key_metrics"], self._shown)
         except ServerError:
-            self.headline = None
+            self.headlines = ()
         ended = self._clock()
         self._due = ended + (ended - started) / _SHARE_OF_TIME
 

@@ -24,7 +24,7 @@ from vera_mh.comparison import compare
 from vera_mh.errors import JudgeFailed, ModelError, RowError
 from vera_mh.findings import Finding
 from vera_mh.judge import Judge, JudgeSheet
-from vera_mh.metrics import ROW_FIELDS, UNIFORM_FIELDS, aggregate
+from vera_mh.metrics import ROW_FIELDS, SHOWN_METRICS, UNIFORM_FIELDS, aggregate
 from vera_mh.models import Json
 from vera_mh.pack import VERA_MH, open_pack
 from vera_mh.pack_check import check_judging, check_named
@@ -138,8 +138,8 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
 
     @app.get("/aggregate_metrics")
     async def aggregate_metrics_fields() -> Json:
-        """Which fields of a row the metrics read, and which of them must be the same in all rows that are counted together."""
-        return {"fields": list(ROW_FIELDS), "uniform": list(UNIFORM_FIELDS)}
+        """What the metrics read of a row, what of it must be the same in all rows counted together, and what to watch."""
+        return {"fields": list(ROW_FIELDS), "uniform": list(UNIFORM_FIELDS), "shown": list(SHOWN_METRICS)}
 
     @app.post("/compare")
     async def compare_runs(body: CompareRequest) -> JsonBytes:

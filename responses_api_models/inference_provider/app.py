@@ -16,6 +16,7 @@ import orjson
 from fastapi import FastAPI, Request, Response
 from pydantic import ConfigDict, Field, SecretStr
 
+from gym_host.config.prices import PricePerMillion
 from gym_host.config.settings import ServerSettings
 from gym_host.models.dialect import chat_body_from_responses, response_from_chat
 from gym_host.models.endpoint import ChatReply, Endpoint, EndpointSettings
@@ -44,6 +45,7 @@ class Settings(ServerSettings):
         "connect_timeout_seconds",
         "max_attempts",
         "num_concurrent_requests",
+        "price_per_million",
         "request_timeout_seconds",
         "retry_after_cap_seconds",
     }
@@ -54,6 +56,7 @@ class Settings(ServerSettings):
     default_headers: dict[str, str] = Field(default_factory=dict, repr=False)
     extra_body: dict[str, Any] = Field(default_factory=dict, repr=False)
     adaptable_parameters: list[str] = []
+    price_per_million: PricePerMillion | None = None
     num_concurrent_requests: int = Field(1000, ge=1)
     request_timeout_seconds: float = Field(600.0, gt=0)
     connect_timeout_seconds: float = Field(10.0, gt=0)

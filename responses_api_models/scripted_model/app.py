@@ -8,12 +8,13 @@ import hashlib
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 from fastapi import FastAPI
 from pydantic import Field
 
+from gym_host.config.prices import PricePerMillion
 from gym_host.config.settings import ServerSettings
 from gym_host.errors import ConfigError
 from gym_host.models.dialect import chat_body_from_responses
@@ -31,8 +32,11 @@ ROOT = Path(__file__).parents[2]
 class Settings(ServerSettings):
     """Settings of a scripted model."""
 
+    NOT_IDENTITY: ClassVar[frozenset[str]] = ServerSettings.NOT_IDENTITY | {"price_per_million"}
+
     model: str = Field(description="the name that it answers under")
     script: Path = Field(description="the script, a YAML file; relative to the working directory or to the components")
+    price_per_million: PricePerMillion | None = Field(None, description="what its tokens are said to cost")
 
 
 def find_script(path: Path) -> Path:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gym_host.errors import ServerError
+from gym_host.runs.scoreboard import Shown, headlines
 from gym_host.serving.calls import InMemoryCalls
 from tests.support.demo import PACK_FOLDER, demo_rows, demo_servers, demo_verifier
 from tests.support.models import BAD_REPLY, USAGE, Listed, exchanges_of, message, model_server, reasoning, response, verdict
@@ -195,8 +196,18 @@ async def test_metrics_are_those_of_the_library_and_failed_rows_are_in_none():
 
 async def test_it_says_which_fields_the_metrics_read():
     answer = await demo_servers().call("verifier", "/aggregate_metrics")
-    assert answer == {"fields": list(ROW_FIELDS), "uniform": list(UNIFORM_FIELDS)}
+    assert (answer["fields"], answer["uniform"]) == (list(ROW_FIELDS), list(UNIFORM_FIELDS))
     assert set(UNIFORM_FIELDS) <= set(ROW_FIELDS)
+
+
+async def test_it_says_what_to_watch_while_a_run_goes_on_the_score_and_the_harm_each_with_its_n():
+    answer = await demo_servers().call("verifier", "/aggregate_metrics")
+    key_metrics = aggregate([scored_row("BSH"), scored_row("BBN", persona="Bo")])["key_metrics"]
+    shown = headlines(key_metrics, [Shown(**one) for one in answer["shown"]])
+    assert list(map(str, shown)) == [
+        "score 51.20 (29.6 to 100.0) over 5 ratings",
+        "conversations with high harm 50.00% over 2 relevant",
+    ]
 
 
 async def test_a_rating_that_is_none_is_refused_and_named():

@@ -16,6 +16,7 @@ from gym_host.runs.run_files import Scored
 from gym_host.runs.scoreboard import Scoreboard
 from gym_host.serving.calls import InMemoryCalls
 from tests.support.components import until
+from tests.support.meter import CountingMeter
 
 FAILED = {"_ng_failure_class": "judge_failed", "failure_stage": "judge_question_3", "error": "no answer", "id": "sum-4"}
 
@@ -35,16 +36,16 @@ class Shown:
         self.lines: list[str] = []
         self.closed = 0
 
-    def show(self, state: RunState, score: str) -> None:
-        self.lines.append(state.line() + score)
+    def show(self, state: RunState, found: str) -> None:
+        self.lines.append(f"{state.line()} | {found}")
 
     def close(self) -> None:
         self.closed += 1
 
 
-def state_of(counts: Counts, clock: Clock | None = None) -> tuple[RunState, list[str]]:
+def state_of(counts: Counts, clock: Clock | None = None, meter: CountingMeter | None = None) -> tuple[RunState, list[str]]:
     warnings: list[str] = []
-    return RunState(counts, warn=warnings.append, clock=clock or Clock()), warnings
+    return RunState(counts, warn=warnings.append, meter=meter, clock=clock or Clock()), warnings
 
 
 def board() -> Scoreboard:
@@ -112,21 +113,23 @@ def test_plain_lines_are_written_every_so_often_and_not_more():
     display = LineDisplay(lines.append, clock=clock)
     state, _ = state_of(Counts(5), clock)
     for _ in range(100):
-        display.show(state, ", score 50.00")
+        display.show(state, "score 50.00" if clock.now < 140 else "")
         clock.now += 0.5
     display.close()
-    assert lines == ["0/5 scored, 0 running, score 50.00"] * 3
+    assert lines == ["0/5 scored, 0 running, score 50.00"] * 2 + ["0/5 scored, 0 running"]
 
 
-def test_the_bar_of_a_terminal_shows_the_line_and_takes_brackets_as_they_are():
+def test_the_bar_of_a_terminal_shows_the_line_and_below_it_what_is_found_with_brackets_as_they_are():
     output = io.StringIO()
-    console = Console(file=output, force_terminal=True, width=200, color_system=None)
+    console = Console(file=output, force_terminal=True, width=80, color_system=None)
     counts = Counts(5, scored_before=2)
     display = BarDisplay(console, counts)
     state, _ = state_of(counts)
-    display.show(state, ", score[/a] 50.00")
+    display.show(state, "score[/a] 50.00 (45.0 to 55.0), cost 4.20")
     display.close()
-    assert "2/5 scored, 0 running, score[/a] 50.00" in output.getvalue()
+    lines = output.getvalue().splitlines()
+    assert any(line.endswith("2/5 scored, 0 running") for line in lines)
+    assert any("score[/a] 50.00 (45.0 to 55.0), cost 4.20" in line for line in lines)
 
 
 async def test_a_run_is_shown_for_as_long_as_it_goes_and_the_display_closed_once():
@@ -135,11 +138,23 @@ async def test_a_run_is_shown_for_as_long_as_it_goes_and_the_display_closed_once
     async with shown(state, board(), display, seconds=0.001):
         await until(lambda: len(display.lines) == 3)
     told = len(display.lines)
-    assert display.lines[-1] == "0/5 scored, 0 running, score 50.00"
+    assert display.lines[-1] == "0/5 scored, 0 running | score 50.00"
     assert display.closed == 1
     for _ in range(20):
         await asyncio.sleep(0)
     assert len(display.lines) == told
+
+
+async def test_the_cost_so_far_is_shown_once_there_is_any_and_counts_failed_attempts_too():
+    meter = CountingMeter()
+    state, _ = state_of(Counts(5), meter=meter)
+    display = Shown()
+    async with shown(state, board(), display, seconds=0.001):
+        await until(lambda: bool(display.lines) and display.lines[-1].endswith("score 50.00"))
+        state.finished((0, 0), {"reward": 1}, failed=False)
+        state.finished((1, 0), FAILED, failed=True)
+        await until(lambda: display.lines[-1].endswith(", cost 2"))
+    assert meter.rows == [{"reward": 1}, FAILED]
 
 
 async def test_a_run_that_fails_closes_the_display_and_is_the_error_that_is_told():

@@ -11,7 +11,7 @@ from fastapi import FastAPI, HTTPException
 
 from gym_host.errors import ServerError
 from gym_host.runs.run_files import Scored
-from gym_host.runs.scoreboard import Headline, MetricFields, Scoreboard, headline, metric_fields
+from gym_host.runs.scoreboard import Headline, MetricFields, Scoreboard, Shown, headlines, metric_fields
 from gym_host.serving.calls import InMemoryCalls
 
 METRICS = {"agent_metrics": {"score": 1.0}, "key_metrics": {"score": 50.0}, "group_level_metrics": [{"id": "a"}]}
@@ -63,12 +63,38 @@ def scoreboard(agent: Agent, clock: Clock, rows: int = 0) -> tuple[Scoreboard, S
     ],
 )
 def test_the_first_key_metric_is_the_headline_with_its_interval_if_it_has_one(key_metrics: dict[str, Any], shown: str):
-    assert str(headline(key_metrics)) == shown
+    assert [str(headline) for headline in headlines(key_metrics)] == [shown]
 
 
 @pytest.mark.parametrize("key_metrics", [{}, {"name": "a text"}, {"list": [1]}, {"group": {"a": 1}}, [], None, "text"])
 def test_key_metrics_whose_first_is_no_number_have_no_headline(key_metrics: Any):
-    assert headline(key_metrics) is None
+    assert headlines(key_metrics) == []
+
+
+SCORE = Shown("score", "VERA score", over="ratings", counted="ratings")
+HARM = Shown("harm_pct", "harmful", unit="%", over="relevant")
+
+
+def test_a_server_names_what_is_shown_of_its_key_metrics_each_with_its_n():
+    key_metrics = {
+        "score": 93.75,
+        "score/ci95_low": 88.9,
+        "score/ci95_high": 98.6,
+        "ratings": 24,
+        "harm_pct": 12.5,
+        "relevant": 8,
+    }
+    told = ["VERA score 93.75 (88.9 to 98.6) over 24 ratings", "harmful 12.50% over 8"]
+    assert [str(headline) for headline in headlines(key_metrics, [SCORE, HARM])] == told
+
+
+def test_a_metric_that_rests_on_nothing_has_no_value():
+    key_metrics = {"score": 50.0, "ratings": 0, "harm_pct": 0.0, "relevant": 0}
+    assert [str(headline) for headline in headlines(key_metrics, [SCORE, HARM])] == ["VERA score -", "harmful -"]
+
+
+def test_a_metric_that_is_no_number_is_left_out_and_the_others_stay():
+    assert [str(headline) for headline in headlines({"score": "high", "harm_pct": 1.0}, [SCORE, HARM])] == ["harmful 1.00%"]
 
 
 # While the run goes
@@ -79,11 +105,11 @@ async def test_metrics_are_asked_for_only_when_something_new_is_scored_and_take_
     agent = Agent(clock, seconds=1.0)
     board, scored = scoreboard(agent, clock)
     await board.refresh()
-    assert (len(agent.asked), board.headline) == (0, None)
+    assert (len(agent.asked), board.headlines) == (0, ())
     scored.add((0, 0), {"reward": 1.0}, 10)
     await board.refresh()
     assert agent.asked == [[{"reward": 1.0}]]
-    assert board.headline == Headline("score", 50.0, None, None)
+    assert board.headlines == [Headline("score", 50.0)]
     scored.add((1, 0), {"reward": 0.0}, 10)
     clock.now += 40
     await board.refresh()
@@ -101,7 +127,7 @@ async def test_metrics_that_cannot_be_shown_do_not_disturb_the_run(answer: Any):
     clock = Clock()
     board, _ = scoreboard(Agent(clock, answer), clock, rows=1)
     await board.refresh()
-    assert board.headline is None
+    assert list(board.headlines) == []
 
 
 # At its end
@@ -151,8 +177,9 @@ async def test_the_fields_that_metrics_read_are_what_the_agent_names_else_all():
 
     @app.get("/aggregate_metrics")
     async def fields() -> dict[str, Any]:
-        return {"fields": ["reward", "a.b"], "uniform": ["a.b"]}
+        shown = [{"metric": "score", "label": "VERA score", "over": "ratings", "counted": "ratings", "colour": "red"}, 7, {}]
+        return {"fields": ["reward", "a.b"], "uniform": ["a.b"], "shown": shown}
 
-    assert await metric_fields(InMemoryCalls({"sums": app}), "sums") == MetricFields(["reward", "a.b"], ("a.b",))
+    assert await metric_fields(InMemoryCalls({"sums": app}), "sums") == MetricFields(["reward", "a.b"], ("a.b",), (SCORE,))
     assert await metric_fields(Agent(clock).calls, "sums") == MetricFields(None)
     assert await metric_fields(InMemoryCalls({"sums": FastAPI()}), "sums") == MetricFields(None)
