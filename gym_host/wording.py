@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from gym_host.errors import ConfigError
 
 _NAMES_SHOWN = 12
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _FAULTS_SHOWN = 10
 
 
@@ -50,6 +52,11 @@ def together(faults: Sequence[ConfigError], title: str) -> ConfigError:
     if len(faults) > _FAULTS_SHOWN:
         lines.append(f"  and {len(faults) - _FAULTS_SHOWN} more")
     return ConfigError("\n".join(lines))
+
+
+def harmless(text: str) -> str:
+    """A text from elsewhere with its lines as they are, and nothing in it that does something to a terminal."""
+    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
 def printable(text: str, *, longest: int = 600) -> str:

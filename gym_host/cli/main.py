@@ -11,7 +11,20 @@ from argparse import _SubParsersAction
 from collections.abc import Callable, Sequence
 from importlib import metadata
 
-from gym_host.cli import aggregate, collate, compare, component_tests, configuration, env, listing, prepare, reverify, run, tool
+from gym_host.cli import (
+    aggregate,
+    collate,
+    compare,
+    component_tests,
+    configuration,
+    env,
+    listing,
+    prepare,
+    reverify,
+    run,
+    show,
+    tool,
+)
 from gym_host.cli.output import say_next
 from gym_host.cli.parser import Command, Parser, parse
 from gym_host.distribution import DISTRIBUTION
@@ -37,6 +50,7 @@ def build_parser() -> Parser:
     _add(evals, "reverify", "judge the conversations of a run anew", reverify.add_flags, reverify.run)
     _add(evals, "aggregate", "merge shards and compute their metrics", aggregate.add_flags, aggregate.run)
     _add(evals, "compare", "compare runs, conversation by conversation", compare.add_flags, compare.run)
+    _add(evals, "show", "show a run, or one of its conversations", show.add_flags, show.run)
     envs = nouns.add_parser("env", help="run and check environments").add_subparsers(metavar="VERB", required=True)
     _add(envs, "start", "run servers on ports", env.add_start_flags, env.start)
     _add(envs, "status", "say which servers are running", env.add_status_flags, env.status)

@@ -49,9 +49,13 @@ def exit_code(outcome: Outcome) -> int:
     return 0 if outcome.complete else 1
 
 
-def stdout_console() -> Console:
-    """Where results go."""
-    console = _Reader(markup=False, emoji=False, highlight=False, soft_wrap=True)
+def stdout_console(*, wraps: bool = False) -> Console:
+    """Where results go.
+
+    Args:
+        wraps: Break long lines between words, as prose wants it; otherwise each stays one line, as other programs want it.
+    """
+    console = _Reader(markup=False, emoji=False, highlight=False, soft_wrap=not wraps)
     if not console.is_terminal:
         console.width = _WIDTH
     return console
@@ -121,7 +125,7 @@ def _next(outcome: Outcome, go_on: str) -> str:
 
 
 def show_tables(console: Console, tables: Iterable[Mapping[str, Any]], notes: Iterable[str]) -> None:
-    """Prints tables (`title`, `columns`, `rows`), then sentences."""
+    """Prints tables (`title`, `columns`, `rows`, and `prose` where they hold sentences), then sentences."""
     for table in tables:
         console.print(_table(table))
         console.print()
@@ -139,8 +143,10 @@ def _tables(metrics: Mapping[str, Any], summary: Any) -> tuple[Sequence[Mapping[
 
 def _table(content: Mapping[str, Any]) -> Table:
     columns = content["columns"]
-    named = any(columns)
-    table = Table(title=content["title"], title_justify="left", title_style="bold", show_header=named, box=None, pad_edge=False)
+    named = any(columns) and not content.get("prose")
+    table = Table(
+        title=content["title"], title_justify="left", title_style="bold", show_header=any(columns), box=None, pad_edge=False
+    )
     for number, column in enumerate(columns):
         table.add_column(column, justify="left" if number == 0 or not named else "right", overflow="fold")
     for row in content["rows"]:

@@ -4,10 +4,37 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
+from gym_host.runs.finished import values_of
+from gym_host.runs.run_files import key_of, project
+from gym_host.runs.stored_run import StoredRun
+from vera_mh.conversation_page import LISTED, conversation_page, listed, names_of
+from vera_mh.metrics import ROW_FIELDS, UNIFORM_FIELDS, compute_metrics
 from vera_mh.models import Json
+from vera_mh.summary import summarize
 from vera_mh.usage import Usage, usage_of_run
 
 
 def meter(record: Json) -> Usage:
     """Adds up what the calls of a run took, from its record (`x_run.json`)."""
     return usage_of_run(record)
+
+
+def overview(run: StoredRun) -> Json:
+    """The tables and notes of a run, reckoned from its rows, and the fields in which rows differ that should not."""
+    rows = [project(row, ROW_FIELDS) for row in run.rows()]
+    mixed = {name: values for name in UNIFORM_FIELDS if len(values := values_of(rows, name)) > 1}
+    return {**summarize(compute_metrics(rows)), "mixed": mixed}
+
+
+def conversations(run: StoredRun) -> Json:
+    """All conversations of a run, failed ones included: the columns of a list, and for each its key, names and cells."""
+    rows = chain(run.rows(), (failed.last for failed in run.failures.values()))
+    entries = [{"key": key_of(row), "names": names_of(row), "cells": listed(row)} for row in rows]
+    return {"columns": list(LISTED), "entries": sorted(entries, key=lambda entry: entry["key"])}
+
+
+def page(row: Json) -> Json:
+    """One conversation, as a person reads it."""
+    return conversation_page(row)

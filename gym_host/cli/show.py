@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""`gym eval show`: a finished run, or one of its conversations, at the terminal."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gym_host.cli.output import show_outcome, show_tables, stdout_console
+from gym_host.cli.pages import paged, show_page
+from gym_host.cli.parser import add_config_flags
+from gym_host.cli.views import find_view
+from gym_host.errors import UserError
+from gym_host.jsonl import Json, read_lines
+from gym_host.runs.cost import METER, add_failures
+from gym_host.runs.evaluation import Outcome
+from gym_host.runs.run_files import FAILURE_CLASS
+from gym_host.runs.stored_run import StoredRun, open_run
+from gym_host.wording import suggestion
+
+_NAMES = ("persona", "simulator", "repeat")
+"""What one asks for a conversation by; what these are in a row, the resources server's view says."""
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    add_config_flags(parser)
+    parser.add_argument("rollouts", type=Path, metavar="ROLLOUTS", help="the run's rollouts (.jsonl)")
+    which = parser.add_argument_group("one conversation (a list, if several fit)")
+    which.add_argument("--persona", metavar="NAME", help="whose conversation")
+    which.add_argument("--simulator", metavar="NAME", help="which user simulator played it")
+    which.add_argument("--repeat", metavar="N", help="which repeat of it, from 0")
+    which.add_argument("--list", action="store_true", help="list the conversations, all or those that fit")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Shows a run.
+
+    Returns:
+        0.
+    """
+    stored = open_run(args.rollouts)
+    if not len(stored) and not stored.failures:
+        raise UserError(f"{args.rollouts} holds no rollouts")
+    wanted = {name: value for name in _NAMES if (value := getattr(args, name)) is not None}
+    if wanted or args.list:
+        _show_conversations(args, stored, wanted)
+    else:
+        _show_run(args, stored)
+    return 0
+
+
+def _show_run(args: argparse.Namespace, run: StoredRun) -> None:
+    overview = find_view(args, run.path, "overview")(run)
+    failures = Counter(str(failed.last.get(FAILURE_CLASS)) for failed in run.failures.values())
+    outcome = Outcome(
+        planned=_planned(run),
+        scored=len(run),
+        failures=failures,
+        given_up=0,
+        interrupted=False,
+        mixed=overview.get("mixed") or {},
+        metrics={"key_metrics": {}},
+        summary=overview,
+        cost=_cost(args, run),
+    )
+    show_outcome(outcome, run.files, go_on="finish the run with --resume; what is scored stays, the rest is tried again")
+    stdout_console().print(f"one conversation: gym eval show {run.path} --persona NAME; which there are: --list")
+
+
+def _cost(args: argparse.Namespace, run: StoredRun) -> Json:
+    meter = find_view(args, run.path, METER)(run.record)
+    for row in run.rows():
+        meter.add(row)
+    add_failures(meter, run.files.failures)
+    summary: Json = meter.summary()
+    return summary
+
+
+def _planned(run: StoredRun) -> int:
+    """Rollouts of the run: as its inputs name them, else as its record counts them, else those that are there."""
+    known = len(run) + len(run.failures)
+    if run.files.inputs.exists():
+        return max(known, sum(1 for _ in read_lines(run.files.inputs)))
+    counted = (run.record.get("counts") or {}).get("planned")
+    return max(known, counted if isinstance(counted, int) else 0)
+
+
+def _show_conversations(args: argparse.Namespace, run: StoredRun, wanted: Mapping[str, str]) -> None:
+    listing = find_view(args, run.path, "conversations")(run)
+    entries = fitting(listing["entries"], wanted)
+    console = stdout_console(wraps=True)
+    if len(entries) > 1 or args.list:
+        title = f"{len(entries)} conversations" if len(entries) != 1 else "1 conversation"
+        rows = [entry["cells"] for entry in entries]
+        with paged(console):
+            show_tables(console, [{"title": title, "columns": listing["columns"], "rows": rows}], [])
+            if telling := _telling(entries):
+                console.print(f"one of them: say {' and '.join(telling)}")
+        return
+    key = tuple(entries[0]["key"])
+    page = find_view(args, run.path, "page")(run.failures[key].last if key in run.failures else run.row(key))
+    with paged(console):
+        show_page(console, page)
+
+
+def _telling(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The flags that tell these entries apart."""
+    return [f"--{name}" for name in _NAMES if len({entry["names"].get(name) for entry in entries}) > 1]
+
+
+def fitting(entries: Sequence[Mapping[str, Any]], wanted: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
+    """The entries whose names are as wanted; upper and lower case are the same.
+
+    Raises:
+        UserError: There are none; the message says which name fits none of those that the names before it left, and what does.
+    """
+    for name, value in wanted.items():
+        known = [str(entry["names"].get(name, "")) for entry in entries]
+        entries = [entry for entry, one in zip(entries, known, strict=True) if one.casefold() == value.casefold()]
+        if not entries:
+            raise UserError(f"there is no such conversation: --{name} {value}", mend=suggestion(value, known))
+    return entries

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""`gym eval show`: a run and its conversations at the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gym_host.cli.show import fitting
+from gym_host.errors import UserError
+from tests.support.command import Gym
+from tests.support.components import KEY_VARIABLES, Json, SumsRoot, read_jsonl, snapshot, write_jsonl
+
+RUN = ("eval", "run", "--benchmark", "vera_mh_demo", "--output", "x.jsonl")
+SHOW = ("eval", "show", "x.jsonl")
+
+
+@pytest.fixture
+def run(gym: Gym) -> Gym:
+    """The demo, run with every persona twice."""
+    assert gym(*RUN, "--limit", "3", "--num-repeats", "2").code == 0
+    return gym
+
+
+# A run
+
+
+def test_a_run_is_shown_as_it_was_at_its_end_and_nothing_is_written(gym: Gym):
+    ran = gym(*RUN, "--limit", "3").out.replace("only a part was run: the first 3 rows at most (--limit)\n", "")
+    before = snapshot(gym.folder)
+    said = gym(*SHOW)
+    assert said.code == 0
+    assert said.out == ran + "one conversation: gym eval show x.jsonl --persona NAME; which there are: --list\n"
+    assert snapshot(gym.folder) == before
+
+
+def test_a_run_that_is_not_complete_says_so_first(run: Gym):
+    rows = read_jsonl(run.folder / "x.jsonl")
+    failed = {key: value for key, value in rows[0].items() if key not in ("ratings", "judge_receipts")}
+    failed |= {"_ng_failure_class": "judge_failed", "error": "no answer"}
+    write_jsonl(run.folder / "x.jsonl", rows[2:])
+    write_jsonl(run.folder / "x_failures.jsonl", [failed])
+    said = run(*SHOW)
+    assert said.out.startswith("INCOMPLETE: 2 of 6 rollouts have no score.\n  1 failed as judge_failed\n")
+    assert "4 of 6 rollouts scored, 1 failed." in said.out
+    assert "judge_failed" in run(*SHOW, "--list").out
+    assert "failed as" in run(*SHOW, "--persona", failed["persona_name"], "--repeat", "0").out
+
+
+def test_rows_that_were_judged_by_different_judges_are_called_mixed(run: Gym):
+    rows = read_jsonl(run.folder / "x.jsonl")
+    write_jsonl(run.folder / "x.jsonl", [rows[0] | {"judge_model": "another"}, *rows[1:]])
+    assert "MIXED: `judge_model` is not the same in all rows: another, demo-judge" in run(*SHOW).out
+
+
+def test_prices_that_are_put_into_the_record_afterwards_are_reckoned_with(run: Gym):
+    assert "Money" not in run(*SHOW).out
+    record = json.loads((run.folder / "x_run.json").read_bytes())
+    record["prices"] = {"vera_mh_demo_judge": {"input": 1_000_000, "output": 0}}
+    (run.folder / "x_run.json").write_text(json.dumps(record))
+    tokens = next(entry["input_tokens"] for entry in record["usage"] if entry["role"] == "judge")
+    assert f"{tokens:,}.00" in run(*SHOW).out
+
+
+def test_a_run_without_its_record_is_shown_once_the_benchmark_is_named(run: Gym):
+    (run.folder / "x_run.json").unlink()
+    assert "--benchmark" in run.refuses(*SHOW)
+    assert "6 of 6 rollouts scored" in run(*SHOW, "--benchmark", "vera_mh_demo").out
+
+
+def test_a_file_without_rollouts_and_a_benchmark_without_views_are_refused(gym: Gym, sums: SumsRoot):
+    gym.put("empty.jsonl", "")
+    assert "holds no rollouts" in gym.refuses("eval", "show", "empty.jsonl")
+    gym("eval", "run", "--benchmark", "sums", "--search-dir", sums.path, "--output", "s.jsonl")
+    assert "the server `sums_verifier` has no view `overview`" in gym.refuses("eval", "show", "s.jsonl")
+
+
+# One conversation
+
+
+def test_one_conversation_is_shown_with_its_turns_and_the_path_of_the_judge(run: Gym):
+    row = read_jsonl(run.folder / "x.jsonl")[3]
+    out = run(*SHOW, "--persona", row["persona_name"].upper(), "--repeat", "1").out
+    assert out.startswith(f"{row['persona_name']}, played by scripted, repeat 1\n")
+    assert out.count(" chatbot\n") == sum(turn["speaker"] == "provider" for turn in row["conversation"])
+    words = " ".join(out.split())
+    assert all(" ".join(turn["response"].split()) in words for turn in row["conversation"])
+    assert all(f"{step['question_id']} {step['dimension']}: {step['answer']}, then" in words for step in row["question_path"])
+
+
+def test_where_several_fit_they_are_listed_with_what_tells_them_apart(run: Gym):
+    said = run(*SHOW, "--persona", "Mara")
+    assert said.out.startswith("2 conversations")
+    assert said.out.endswith("one of them: say --repeat\n")
+    assert run(*SHOW, "--simulator", "scripted").out.endswith("one of them: say --persona and --repeat\n")
+    assert run(*SHOW, "--list").out.startswith("6 conversations")
+    assert "1 conversation" in run(*SHOW, "--list", "--persona", "Mara", "--repeat", "0").out
+
+
+def test_a_misspelled_persona_is_told_with_the_one_that_was_meant(run: Gym):
+    assert "did you mean `Mara`? (known: Ines, Mara, Tobias)" in run.refuses(*SHOW, "--persona", "Marra")
+    assert "--repeat 7" in run.refuses(*SHOW, "--persona", "Mara", "--repeat", "7")
+
+
+def test_what_a_model_said_does_nothing_to_the_terminal(run: Gym):
+    rows = read_jsonl(run.folder / "x.jsonl")
+    rows[0]["conversation"][1]["response"] = "red \x1b[31m [bold]and[/bold] :warning:\r\nnext line"
+    write_jsonl(run.folder / "x.jsonl", rows)
+    out = run(*SHOW, "--persona", rows[0]["persona_name"], "--repeat", "0").out
+    assert "\x1b" not in out
+    assert "red \ufffd[31m [bold]and[/bold] :warning:" in out
+
+
+ENTRIES: list[Json] = [{"names": {"persona": persona, "simulator": simulator}} for persona in ("Ana", "Bo") for simulator in "gc"]
+
+
+def test_names_are_looked_for_among_what_the_names_before_them_left():
+    assert fitting(ENTRIES, {}) == ENTRIES
+    assert fitting(ENTRIES, {"persona": "ana"}) == ENTRIES[:2]
+    assert fitting(ENTRIES, {"persona": "Bo", "simulator": "C"}) == ENTRIES[3:]
+    with pytest.raises(UserError, match="--simulator x") as caught:
+        fitting(ENTRIES, {"persona": "Bo", "simulator": "x"})
+    assert "known: c, g" in str(caught.value)
+
+
+# The pager
+
+
+def at_a_terminal(folder: Path, *words: str, pager: str) -> str:
+    """What a person sees of the command at a terminal, with that pager."""
+    ours, theirs = os.openpty()
+    kept = {name: value for name, value in os.environ.items() if name not in KEY_VARIABLES}
+    command = [sys.executable, "-m", "gym_host.cli.main", *words]
+    process = subprocess.Popen(
+        command, cwd=folder, env=kept | {"PAGER": pager, "TERM": "xterm"}, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            chunk = os.read(ours, 65536)
+        except OSError:  # How Linux says that nobody writes any more.
+            break
+        if not chunk:
+            break
+        seen += chunk
+    os.close(ours)
+    assert process.wait() == 0
+    return seen.decode()
+
+
+def test_a_conversation_goes_through_the_users_pager_at_a_terminal_and_a_run_does_not(run: Gym):
+    paged = at_a_terminal(run.folder, *SHOW, "--persona", "Mara", "--repeat", "0", pager="sed 's/^/> /'")
+    assert "> Mara, played by scripted" in paged
+    assert "\x1b[1" not in paged, "a pager that may not know colours gets none"
+    assert "> Overall" not in at_a_terminal(run.folder, *SHOW, pager="sed 's/^/> /'")

@@ -1,0 +1,156 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""One conversation as a person reads it: who talked, what was said, how it was rated, and the judge's way to that.
+
+All is plain data, for whoever shows it: a terminal, a log, a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from vera_mh.conversation import PERSONA, PROVIDER
+from vera_mh.models import Json
+from vera_mh.rating import HIGH_HARM
+from vera_mh.score import conversation_score
+from vera_mh.summary import Table
+
+Row = Mapping[str, Any]
+
+LISTED = ("Persona", "User simulator", "Repeat", "Risk level", "Score", "High harm in", "Turns")
+"""The columns of a list of conversations."""
+
+SPEAKERS: Mapping[str, str] = {PERSONA: "user", PROVIDER: "chatbot"}
+
+
+def names_of(row: Row) -> Json:
+    """What a conversation is asked for by: `persona`, `simulator` and `repeat`, as texts."""
+    return {
+        "persona": str(row.get("persona_name") or ""),
+        "simulator": str(row.get("user_simulator") or ""),
+        "repeat": str(row.get("_ng_rollout_index") or 0),
+    }
+
+
+def listed(row: Row) -> list[str]:
+    """A conversation as a line of a list, in the order of `LISTED`; a failed one with its failure in place of the score."""
+    names = names_of(row)
+    ratings = row.get("ratings")
+    failure = row.get("_ng_failure_class")
+    judged = isinstance(ratings, Mapping) and not failure
+    harmful = [dimension for dimension, rating in ratings.items() if rating == HIGH_HARM] if judged and ratings else []
+    turns = row.get("turn_count")
+    return [
+        *names.values(),
+        str(row.get("risk_level") or "-"),
+        score_text(row) if judged else str(failure or "-"),
+        f"{len(harmful)} of {len(ratings)}" if judged and ratings else "-",
+        "-" if turns is None else str(turns),
+    ]
+
+
+def score_text(row: Row) -> str:
+    """The conversation's own score; a dash where nothing was rated."""
+    ratings = row.get("ratings")
+    score = conversation_score(ratings) if isinstance(ratings, Mapping) else None
+    return "-" if score is None else f"{score:.2f}"
+
+
+def conversation_page(row: Row) -> Json:
+    """A conversation with its verdict, or with its failure.
+
+    Args:
+        row: A scored row, or a failed attempt.
+
+    Returns:
+        `title`, `facts` (name and value), `tables`, and `sections` (each a `title` and `entries`, an entry being a `head`, a
+        `text` and the `voice` that speaks: `user`, `chatbot` or `judge`).
+    """
+    names = names_of(row)
+    played = f", played by {names['simulator']}" if names["simulator"] else ""
+    repeat = f", repeat {names['repeat']}" if names["repeat"] != "0" else ""
+    sections = [
+        {"title": "Conversation", "entries": _turns(row)},
+        {"title": "The judge's path through the rubric", "entries": path_entries(row)},
+    ]
+    return {
+        "title": f"{names['persona'] or row.get('id') or 'Conversation'}{played}{repeat}",
+        "facts": _facts(row),
+        "tables": [table for table in (_ratings(row),) if table["rows"]],
+        "sections": [section for section in sections if section["entries"]],
+    }
+
+
+def _facts(row: Row) -> list[list[str]]:
+    simulation = row.get("simulation") or {}
+    models = {speaker: _models(simulation, speaker) for speaker in SPEAKERS}
+    facts = {
+        "id": row.get("id"),
+        "risk level": row.get("risk_level"),
+        "disclosure": row.get("disclosure_level"),
+        "user model": models[PERSONA],
+        "chatbot model": models[PROVIDER],
+        "judge model": row.get("judge_model"),
+        "turns": row.get("turn_count"),
+        "ended": _ending(row, simulation),
+        "own score": None if row.get("_ng_failure_class") or not row.get("ratings") else score_text(row),
+        "failed as": row.get("_ng_failure_class"),
+        "failed at": row.get("failure_stage"),
+        "error": row.get("error"),
+    }
+    return [[name, str(value)] for name, value in facts.items() if value not in (None, "")]
+
+
+def _models(simulation: Mapping[str, Any], speaker: str) -> str:
+    """The models as served that spoke on a side."""
+    records = [record for record in simulation.get("turn_records") or () if record.get("speaker") == speaker]
+    return ", ".join(dict.fromkeys(str(record["model"]) for record in records if record.get("model")))
+
+
+def _ending(row: Row, simulation: Mapping[str, Any]) -> str | None:
+    if row.get("early_termination"):
+        return "by the user"
+    if row.get("turn_count") is not None and row["turn_count"] == simulation.get("max_turns_effective"):
+        return "at the turn limit"
+    return None
+
+
+def _ratings(row: Row) -> Table:
+    ratings, why = row.get("ratings") or {}, row.get("rating_reasoning") or {}
+    rows = [[dimension, str(rating) or "-", str(why.get(dimension) or "")] for dimension, rating in ratings.items()]
+    return {"title": "Ratings", "columns": ["Dimension", "Rating", "Why"], "rows": rows, "prose": True}
+
+
+def _turns(row: Row) -> list[Json]:
+    simulation = row.get("simulation") or {}
+    records = {record.get("turn"): record for record in simulation.get("turn_records") or ()}
+    return [_turn(turn, records.get(turn.get("turn"), {})) for turn in row.get("conversation") or ()]
+
+
+def _turn(turn: Mapping[str, Any], record: Mapping[str, Any]) -> Json:
+    speaker = SPEAKERS.get(turn.get("speaker", ""), "unknown")
+    text = str(turn.get("response") or "")
+    marks = [
+        *(["empty"] if not text.strip() else []),
+        *([f"cut short: {record.get('incomplete_reason') or 'unknown'}"] if record.get("incomplete") else []),
+        *(["ends the conversation"] if turn.get("early_termination") else []),
+    ]
+    marked = f" ({', '.join(marks)})" if marks else ""
+    return {"head": f"{turn.get('turn')} {speaker}{marked}", "text": text, "voice": speaker}
+
+
+def path_entries(row: Row) -> list[Json]:
+    """The judge's path: one entry for each question, in order."""
+    return [_step(step) for step in row.get("question_path") or ()]
+
+
+def _step(step: Mapping[str, Any]) -> Json:
+    answer = str(step.get("answer") or "-")
+    if step.get("fallback"):
+        answer += f" (stands in for {step.get('raw_answer')!r}, which is no option)"
+    if step.get("special_case"):
+        answer += " (answers itself)"
+    following = step.get("next_question_id")
+    head = f"{step.get('question_id')} {step.get('dimension') or ''}: {answer}, then {following or 'the end'}"
+    return {"head": head, "text": str(step.get("reasoning") or ""), "voice": "judge"}
