@@ -16,6 +16,7 @@ from typing import Any
 from vera_mh.errors import RowError
 from vera_mh.metrics import cluster_of, scored_rows
 from vera_mh.models import Json
+from vera_mh.power import DIFFERENCES, paired_spread, power_json, power_notes, power_table
 from vera_mh.score import Tally, conversation_score, has_high_harm, tally
 from vera_mh.statistics import Interval, paired_interval
 from vera_mh.summary import CAVEAT, Table
@@ -69,7 +70,8 @@ def compare(base: Iterable[Row], other: Iterable[Row]) -> Json:
         `num_pairs`, `num_personas`, `only_base`, `only_other` (scored conversations without a partner), `differences` (flat name
         -> value over the pairs: `base`, `other`, `difference` (other minus base, in score points) with its `ci95_low` and
         `ci95_high`, `pairs` and `pairs_rated_in_both`; each again for every dimension and user simulator; null where nothing
-        was rated), `conversations` (one entry a pair), and for a person `tables`, `notes` and `caveat`.
+        was rated), `conversations` (one entry a pair), `power` (how many personas it takes to tell a difference; null where that
+        cannot be told), and for a person `tables`, `notes` and `caveat`.
 
     Raises:
         RowError: A row holds no ratings, or a conversation stands twice in a run.
@@ -77,7 +79,15 @@ def compare(base: Iterable[Row], other: Iterable[Row]) -> Json:
     base_rows, other_rows = _by_key(base, "base"), _by_key(other, "other")
     pairs = [Pair(base_rows[key], other_rows[key]) for key in sorted(base_rows) if key in other_rows]
     differences = _differences(pairs)
-    tables = [_scores_table(differences), _dimensions_table(differences), _simulators_table(differences), _changes_table(pairs)]
+    spread = paired_spread(paired_interval(_by_persona(pairs, _all_ratings)), len(pairs))
+    points = [*DIFFERENCES, differences["difference"] or 0.0]
+    tables = [
+        _scores_table(differences),
+        _dimensions_table(differences),
+        _simulators_table(differences),
+        _changes_table(pairs),
+        power_table(spread, points, title="Personas that it takes to tell two such chatbots apart"),
+    ]
     return {
         "num_pairs": len(pairs),
         "num_personas": len({pair.persona for pair in pairs} - {""}),
@@ -86,7 +96,8 @@ def compare(base: Iterable[Row], other: Iterable[Row]) -> Json:
         "differences": differences,
         "conversations": [_conversation(pair) for pair in pairs],
         "tables": [table for table in tables if table["rows"]] if pairs else [],
-        "notes": _notes(pairs, len(base_rows), len(other_rows)),
+        "notes": [*_notes(pairs, len(base_rows), len(other_rows)), *power_notes(spread)],
+        "power": power_json(spread, points),
         "caveat": CAVEAT,
     }
 
@@ -125,15 +136,10 @@ def _ratings_of(dimension: str) -> Callable[[Row], Iterable[str]]:
 
 def _difference(place: str, pairs: Sequence[Pair], ratings: Callable[[Row], Iterable[str]]) -> Json:
     """Score of both runs over some ratings of each pair, their difference and its interval."""
-    by_persona: defaultdict[str, tuple[Tally, Tally]] = defaultdict(lambda: (Tally(), Tally()))
-    rated_in_both = 0
-    for pair in pairs:
-        one, two = tally(ratings(pair.base)), tally(ratings(pair.other))
-        rated_in_both += bool(one.rated and two.rated)
-        for total, part in zip(by_persona[cluster_of(pair.base)], (one, two), strict=True):
-            total.merge(part)
+    by_persona = _by_persona(pairs, ratings)
+    both_sides = [[tally(ratings(row)).rated for row in (pair.base, pair.other)] for pair in pairs]
     base, other = (_score(both[side] for both in by_persona.values()) for side in (0, 1))
-    interval: Interval | None = paired_interval(dict(sorted(by_persona.items())))
+    interval: Interval | None = paired_interval(by_persona)
     return {
         f"base{place}": base,
         f"other{place}": other,
@@ -141,8 +147,17 @@ def _difference(place: str, pairs: Sequence[Pair], ratings: Callable[[Row], Iter
         f"difference{place}/ci95_low": interval.low if interval else None,
         f"difference{place}/ci95_high": interval.high if interval else None,
         f"pairs{place}": len(pairs),
-        f"pairs_rated_in_both{place}": rated_in_both,
+        f"pairs_rated_in_both{place}": sum(all(rated) for rated in both_sides),
     }
+
+
+def _by_persona(pairs: Iterable[Pair], ratings: Callable[[Row], Iterable[str]]) -> dict[str, tuple[Tally, Tally]]:
+    """Persona -> tallies of both runs, by name."""
+    by_persona: defaultdict[str, tuple[Tally, Tally]] = defaultdict(lambda: (Tally(), Tally()))
+    for pair in pairs:
+        for total, row in zip(by_persona[cluster_of(pair.base)], (pair.base, pair.other), strict=True):
+            total.merge(tally(ratings(row)))
+    return dict(sorted(by_persona.items()))
 
 
 def _score(tallies: Iterable[Tally]) -> float | None:

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
 # SPDX-License-Identifier: Apache-2.0
-"""Intervals by bootstrap over personas: the conversations of one persona are not independent, so they stay together."""
+"""Intervals and standard errors by bootstrap over personas, whose conversations stay together, as they are not independent."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +18,26 @@ SEED = 20260825
 
 Floats = NDArray[np.float64]
 
+_KEPT_WEIGHTS = 1_000_000
+"""Weights of resampling that are kept for the next interval, at the most: 8 MB."""
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95% interval, and the number of clusters (personas with anything rated) that it rests on."""
+    """A 95% interval.
+
+    Attributes:
+        low: Its lower end.
+        high: Its upper end.
+        clusters: Personas with anything rated, on which it rests.
+        standard_error: Standard deviation of the draws, with the plug-in variance made unbiased as for a mean: times
+            `sqrt(clusters / (clusters - 1))`.
+    """
 
     low: float
     high: float
     clusters: int
+    standard_error: float = 0.0
 
 
 def score_interval(clusters: Mapping[str, Tally], *, draws: int = DRAWS, seed: int = SEED) -> Interval | None:
@@ -69,7 +82,8 @@ def paired_interval(pairs: Mapping[str, tuple[Tally, Tally]], *, draws: int = DR
 
 def _interval(values: Floats, clusters: int) -> Interval:
     low, high = np.percentile(values, [2.5, 97.5])
-    return Interval(round(float(low), 2), round(float(high), 2), clusters)
+    error = float(np.std(values)) * (clusters / (clusters - 1)) ** 0.5
+    return Interval(round(float(low), 2), round(float(high), 2), clusters, error)
 
 
 def _rated(counts: Floats) -> int:
@@ -94,9 +108,19 @@ def resampled(counts: Floats, *, draws: int, seed: int) -> Floats:
         Array of shape (draws, ratings).
     """
     clusters = len(counts)
-    weights = np.random.default_rng(seed).multinomial(clusters, np.full(clusters, 1 / clusters), size=draws)
-    sums: Floats = weights @ counts
+    weights = _kept_weights if clusters * draws <= _KEPT_WEIGHTS else _weights
+    sums: Floats = weights(clusters, draws, seed) @ counts
     return sums
+
+
+def _weights(clusters: int, draws: int, seed: int) -> Floats:
+    """How often each cluster stands in each draw: an array of shape (draws, clusters)."""
+    drawn = np.random.default_rng(seed).multinomial(clusters, np.full(clusters, 1 / clusters), size=draws)
+    return np.asarray(drawn, dtype=np.float64)
+
+
+# Drawing takes nearly all the time of an interval, and a comparison wants some twenty over the same personas.
+_kept_weights = lru_cache(maxsize=4)(_weights)
 
 
 def pooled_scores(counts: Floats) -> Floats:

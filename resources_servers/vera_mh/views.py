@@ -10,9 +10,9 @@ from gym_host.runs.finished import values_of
 from gym_host.runs.run_files import key_of, project
 from gym_host.runs.stored_run import StoredRun
 from vera_mh.conversation_page import LISTED, conversation_page, listed, names_of
-from vera_mh.metrics import ROW_FIELDS, UNIFORM_FIELDS, compute_metrics
+from vera_mh.metrics import ROW_FIELDS, UNIFORM_FIELDS
 from vera_mh.models import Json
-from vera_mh.summary import summarize
+from vera_mh.overview import overview_of
 from vera_mh.usage import Usage, usage_of_run
 
 
@@ -25,7 +25,7 @@ def overview(run: StoredRun) -> Json:
     """The tables and notes of a run, reckoned from its rows, and the fields in which rows differ that should not."""
     rows = [project(row, ROW_FIELDS) for row in run.rows()]
     mixed = {name: values for name in UNIFORM_FIELDS if len(values := values_of(rows, name)) > 1}
-    return {**summarize(compute_metrics(rows)), "mixed": mixed}
+    return {**overview_of(rows), "mixed": mixed}
 
 
 def conversations(run: StoredRun) -> Json:

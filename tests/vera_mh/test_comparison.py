@@ -124,6 +124,7 @@ def test_the_tables_name_the_numbers_and_on_how_many_pairs_they_rest():
         "By dimension",
         "By user simulator",
         "Conversations whose own score changed: 2 of 2",
+        "Personas that it takes to tell two such chatbots apart",
     ]
     assert found["tables"][0]["columns"] == ["", "Base", "Other", "Other - base", "95% interval", "Pairs", "Rated in both"]
     row = ["VERA-MH score (0 to 100)", "51.20", "57.60", "+6.40", "-81.25 to +70.37", "2", "2"]
@@ -146,6 +147,16 @@ def test_the_notes_say_what_a_pair_is_and_how_many_conversations_were_harmful():
     assert "Conversations with any High Potential for Harm: 1 in base, 1 in other, of 3 pairs." in text
     assert "Pairs rated in one run only, no dimension being relevant in the other: 1." in text
     assert "rated in one run only" not in " ".join(compare(BASE, OTHER)["notes"])
+
+
+def test_it_tells_how_many_personas_the_difference_that_was_seen_and_some_round_ones_take():
+    found = compare(BASE, OTHER)
+    assert list(found["power"]["personas_needed"]) == ["2", "5", "10", "6.4"]
+    assert [row[0] for row in table(found, "Personas")] == ["2.00 points", "5.00 points", "6.40 points", "10.00 points"]
+    assert any("80% power, 5% two-sided" in note for note in found["notes"])
+    one = compare(BASE[:1], OTHER[:1])
+    assert one["power"] is None
+    assert "80% power" not in str(one)
 
 
 def test_that_a_score_is_no_certification_stands_apart_so_that_it_can_be_said_once():

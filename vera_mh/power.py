@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""How many personas it takes to tell two chatbots apart: sample sizes from the standard error that a finished run has.
+
+The reckoning is that of a two-sided z-test at 5% with 80% power: a true difference is found if it is 2.80 standard errors (1.96
+for the test, 0.84 for the power) from zero. The standard error of `n` personas is that of the run, scaled by `sqrt(1 / n)`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from vera_mh.models import Json
+from vera_mh.statistics import Interval
+from vera_mh.summary import Table
+
+LEVEL = 0.05
+POWER = 0.80
+DIFFERENCES = (2.0, 5.0, 10.0)
+"""Differences in score points for which a table tells how many personas they take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How uncertain the difference of two scores is.
+
+    Attributes:
+        standard_error: Of the difference, in score points.
+        personas: Personas that it rests on.
+        conversations: Conversations of one run that it rests on.
+    """
+
+    standard_error: float
+    personas: int
+    conversations: int
+
+    def detectable(self, personas: int | None = None) -> float:
+        """The smallest true difference, in score points, that so many personas tell apart.
+
+        Args:
+            personas: How many; by default those that there are.
+        """
+        return standard_errors_needed() * self.standard_error * math.sqrt(self.personas / (personas or self.personas))
+
+    def personas_needed(self, difference: float) -> int:
+        """Personas that it takes to tell a true difference apart, at the least two.
+
+        Args:
+            difference: In score points; not 0.
+        """
+        scale: float = standard_errors_needed() * self.standard_error / abs(difference)
+        # What is left of a whole number by rounding is no persona.
+        return max(2, math.ceil(round(self.personas * scale**2, 9)))
+
+    def conversations_needed(self, difference: float) -> int:
+        """Conversations of each run with so many personas, each having as many as now."""
+        return math.ceil(self.personas_needed(difference) * self.conversations / self.personas)
+
+
+def standard_errors_needed(level: float = LEVEL, power: float = POWER) -> float:
+    """How many standard errors a true difference must be from zero to be found with this power at this two-sided level."""
+    normal = NormalDist()
+    return normal.inv_cdf(1 - level / 2) + normal.inv_cdf(power)
+
+
+def paired_spread(interval: Interval | None, conversations: int) -> Spread | None:
+    """The spread of a comparison over the same personas; None where there is no interval, or no variation in it."""
+    if interval is None or interval.standard_error == 0:
+        return None
+    return Spread(interval.standard_error, interval.clusters, conversations)
+
+
+def unpaired_spread(interval: Interval | None, conversations: int) -> Spread | None:
+    """The spread of the difference between a run and another of its kind, were the two unrelated.
+
+    Two runs over the same personas are usually related (what is hard for one is hard for the other), so this is cautious.
+    """
+    if interval is None or interval.standard_error == 0:
+        return None
+    return Spread(math.sqrt(2) * interval.standard_error, interval.clusters, conversations)
+
+
+def power_json(spread: Spread | None, differences: Sequence[float]) -> Json | None:
+    """The reckoning for a program; None where nothing can be told."""
+    if spread is None:
+        return None
+    needed = {f"{abs(difference):g}": spread.personas_needed(difference) for difference in differences if difference}
+    return {
+        "level": LEVEL,
+        "power": POWER,
+        "standard_error": round(spread.standard_error, 4),
+        "personas": spread.personas,
+        "detectable_difference": round(spread.detectable(), 2),
+        "personas_needed": needed,
+    }
+
+
+def power_table(spread: Spread | None, differences: Sequence[float], *, title: str) -> Table:
+    """Differences in score points, and how many personas and conversations of each run they take; no rows without a spread."""
+    points = sorted({abs(difference) for difference in differences if difference}) if spread is not None else []
+    rows = [
+        [f"{point:.2f} points", f"{spread.personas_needed(point):,}", f"{spread.conversations_needed(point):,}"]
+        for point in points
+        if spread is not None
+    ]
+    return {"title": title, "columns": ["True difference", "Rated personas", "Conversations of each run"], "rows": rows}
+
+
+def power_notes(spread: Spread | None) -> list[str]:
+    """What the table supposes, in sentences; none without a spread."""
+    if spread is None:
+        return []
+    return [
+        f"With {spread.personas} rated personas, a true difference of {spread.detectable():.1f} points is found in four of five "
+        "runs (80% power, 5% two-sided).",
+        "That supposes other personas as varied as these and errors that shrink with the root of their number; it is rough below "
+        "30 personas. Repeats (--num-repeats) of the same personas help less: they average out chance, not personas.",
+    ]
