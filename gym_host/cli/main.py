@@ -18,6 +18,7 @@ from gym_host.cli import (
     component_tests,
     configuration,
     env,
+    export,
     listing,
     prepare,
     reverify,
@@ -51,6 +52,7 @@ def build_parser() -> Parser:
     _add(evals, "aggregate", "merge shards and compute their metrics", aggregate.add_flags, aggregate.run)
     _add(evals, "compare", "compare runs, conversation by conversation", compare.add_flags, compare.run)
     _add(evals, "show", "show a run, or one of its conversations", show.add_flags, show.run)
+    _add(evals, "export", "hand a run on to Inspect, MLflow or Weights & Biases", export.add_flags, export.run)
     envs = nouns.add_parser("env", help="run and check environments").add_subparsers(metavar="VERB", required=True)
     _add(envs, "start", "run servers on ports", env.add_start_flags, env.start)
     _add(envs, "status", "say which servers are running", env.add_status_flags, env.status)

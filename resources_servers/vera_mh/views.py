@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain
 
 from gym_host.runs.finished import values_of
@@ -13,6 +14,8 @@ from vera_mh.conversation_page import LISTED, conversation_page, listed, names_o
 from vera_mh.metrics import ROW_FIELDS, UNIFORM_FIELDS
 from vera_mh.models import Json
 from vera_mh.overview import overview_of
+from vera_mh.samples import results as results_of
+from vera_mh.samples import sample
 from vera_mh.usage import Usage, usage_of_run
 
 
@@ -38,3 +41,13 @@ def conversations(run: StoredRun) -> Json:
 def page(row: Json) -> Json:
     """One conversation, as a person reads it."""
     return conversation_page(row)
+
+
+def samples(run: StoredRun) -> Iterator[Json]:
+    """The conversations of a run for other tools, failed ones last."""
+    return map(sample, chain(run.rows(), (failed.last for failed in run.failures.values())))
+
+
+def results(metrics: Json) -> Json:
+    """The metrics of a run for other tools: name of a score -> metric -> value."""
+    return dict(results_of(metrics))
