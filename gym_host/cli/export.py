@@ -72,7 +72,7 @@ TARGETS = {
 def add_flags(parser: argparse.ArgumentParser) -> None:
     add_config_flags(parser)
     parser.add_argument("rollouts", type=Path, metavar="ROLLOUTS", help="the run's rollouts (.jsonl)")
-    parser.add_argument("--to", required=True, choices=TARGETS, help="the tool")
+    parser.add_argument("--to", required=True, choices=list(TARGETS), help="the tool")
     parser.add_argument("--output", "-o", type=Path, metavar="PATH", help="for inspect a file (.eval), else a folder")
     parser.add_argument("--overwrite", action="store_true", help="replace the file if it is there")
 

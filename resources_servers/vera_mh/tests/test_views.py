@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the verifier brings along to show its runs, over the example rollouts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gym_host.runs.stored_run import StoredRun, open_run
+from resources_servers.vera_mh import views
+from vera_mh.metrics import compute_metrics
+from vera_mh.summary import summarize
+
+ROLLOUTS = Path(__file__).parents[1] / "data/example_rollouts.jsonl"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> StoredRun:
+    """The example rollouts as a run, one of them failed."""
+    first, *rest = [json.loads(line) for line in ROLLOUTS.read_bytes().splitlines()]
+    failed = {key: value for key, value in first.items() if key not in ("ratings", "judge_receipts", "question_path")}
+    failed |= {"_ng_failure_class": "judge_failed", "error": "no answer"}
+    (tmp_path / "x.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rest))
+    (tmp_path / "x_failures.jsonl").write_text(f"{json.dumps(failed)}\n")
+    return open_run(tmp_path / "x.jsonl")
+
+
+def test_the_overview_is_of_the_scored_rows(run: StoredRun):
+    overview = views.overview(run)
+    assert overview["tables"][0] == summarize(compute_metrics(run.rows()))["tables"][0]
+    assert overview["mixed"] == {}
+
+
+def test_the_list_holds_failed_conversations_too_each_in_its_place(run: StoredRun):
+    listing = views.conversations(run)
+    keys = [entry["key"] for entry in listing["entries"]]
+    assert keys == sorted([*run.keys(), *run.failures])
+    assert listing["entries"][0]["cells"][4] == "judge_failed"
+    assert all(len(entry["cells"]) == len(listing["columns"]) for entry in listing["entries"])
+
+
+def test_samples_are_all_conversations_the_failed_ones_with_their_error(run: StoredRun):
+    samples = list(views.samples(run))
+    assert len(samples) == len(run) + 1
+    assert [sample["error"] for sample in samples if sample["error"]] == ["judge_failed: no answer"]
+
+
+def test_the_meter_counts_what_the_rows_tell(run: StoredRun):
+    meter = views.meter(run.record)
+    for row in run.rows():
+        meter.add(row)
+    assert {entry.role for entry in meter.by_role()} == {"persona", "provider", "judge"}
+
+
+def test_a_page_and_the_results_are_those_of_the_library(run: StoredRun):
+    row = next(run.rows())
+    assert views.page(row)["title"].startswith(row["persona_name"])
+    assert "vera_score" in next(iter(views.results(compute_metrics(run.rows())).values()))
