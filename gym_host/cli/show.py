@@ -62,7 +62,7 @@ def _show_run(args: argparse.Namespace, run: StoredRun) -> None:
         failures=failures,
         given_up=0,
         interrupted=False,
-        mixed=overview.get("mixed") or {},
+        measure=overview.get("measure") or {},
         metrics={"key_metrics": {}},
         summary=overview,
         cost=_cost(args, run),

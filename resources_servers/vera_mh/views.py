@@ -25,10 +25,9 @@ def meter(record: Json) -> Usage:
 
 
 def overview(run: StoredRun) -> Json:
-    """The tables and notes of a run, reckoned from its rows, and the fields in which rows differ that should not."""
+    """The tables and notes of a run, reckoned from its rows, and what these were rated by: one value each, if all is well."""
     rows = [project(row, ROW_FIELDS) for row in run.rows()]
-    mixed = {name: values for name in UNIFORM_FIELDS if len(values := values_of(rows, name)) > 1}
-    return {**overview_of(rows), "mixed": mixed}
+    return {**overview_of(rows), "measure": {name: values_of(rows, name) for name in UNIFORM_FIELDS}}
 
 
 def conversations(run: StoredRun) -> Json:

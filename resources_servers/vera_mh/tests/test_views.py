@@ -31,7 +31,7 @@ def run(tmp_path: Path) -> StoredRun:
 def test_the_overview_is_of_the_scored_rows(run: StoredRun):
     overview = views.overview(run)
     assert overview["tables"][0] == summarize(compute_metrics(run.rows()))["tables"][0]
-    assert overview["mixed"] == {}
+    assert overview["measure"]["judge_model"] == list({row["judge_model"] for row in run.rows()})
 
 
 def test_the_list_holds_failed_conversations_too_each_in_its_place(run: StoredRun):
