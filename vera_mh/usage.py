@@ -83,6 +83,11 @@ class RoleUsage:
         return (fresh * price.input + cached * cached_price + self.output_tokens * price.output) / _MILLION
 
 
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    """The objects of a list: what is only shown must not fail over a row that is otherwise of use."""
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list | tuple) else []
+
+
 def _count(usage: Mapping[str, Any], *names: str) -> int | None:
     found = next((usage[name] for name in names if usage.get(name) is not None), None)
     return int(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
@@ -114,7 +119,7 @@ class Usage:
         receipts = failed.get("receipts") if isinstance(failed, Mapping) else row.get("judge_receipts")
         if isinstance(simulation, Mapping):
             self._add_simulation(row, simulation)
-        for receipt in receipts or ():
+        for receipt in _objects(receipts):
             role = "speculative" if receipt.get("speculative") else "judge"
             self._of(role, self.judge_server).add(receipt.get("usage"))
         if row.get("_ng_failure_class") and not isinstance(failed, Mapping):
@@ -126,7 +131,7 @@ class Usage:
         if not self.simulated or conversation in self._conversations:
             return
         self._conversations.add(conversation)
-        for record in simulation.get("turn_records") or ():
+        for record in _objects(simulation.get("turn_records")):
             self._of(str(record.get("speaker")), str(record.get("server") or "")).add(record.get("usage"))
 
     def _of(self, role: str, server: str) -> RoleUsage:
@@ -204,7 +209,9 @@ class Usage:
         if self.money is not None and unpriced:
             notes.append(f"No price is set for {', '.join(unpriced)}: their calls are not in the money.")
         if not self.simulated:
-            notes.append("The conversations come from an earlier run: what they took is not counted here.")
+            notes.append(
+                "The conversations come from an earlier run: what they took is not counted here; verdicts taken over from it are."
+            )
         return notes
 
 

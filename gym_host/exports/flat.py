@@ -14,6 +14,7 @@ from gym_host.jsonl import Json
 from gym_host.runs.stored_run import StoredRun
 
 _COUNTS = ("num_planned", "num_scored", "num_failed")
+_MEND = "finish the run with --resume, or compute them with `gym eval aggregate`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,6 @@ def flat_run(run: StoredRun) -> FlatRun:
         started=_seconds(run.record.get("started_at")),
         ended=_seconds(run.record.get("ended_at")),
     )
-
-
-_MEND = "finish the run with --resume, or compute them with `gym eval aggregate`"
 
 
 def evaluated_model(record: Mapping[str, Any]) -> str:

@@ -158,6 +158,13 @@ def test_a_failure_that_tells_nothing_of_its_calls_is_counted_as_such():
 # Runs
 
 
+def test_a_row_of_another_shape_is_passed_over():
+    found = usage_of(
+        [{"simulation": {"turn_records": "many"}, "judge_receipts": [None, 7]}, {"simulation": 5, "failure_details": 3}]
+    )
+    assert found.by_role() == []
+
+
 def test_rows_that_tell_of_no_call_have_no_table():
     found = usage_of([{"id": "imported", "ratings": {}}])
     assert (found.headline(), found.summary(), found.to_json()) == (None, {"tables": [], "notes": []}, [])
