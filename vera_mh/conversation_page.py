@@ -25,9 +25,9 @@ SPEAKERS: Mapping[str, str] = {PERSONA: "user", PROVIDER: "chatbot"}
 
 
 def names_of(row: Row) -> Json:
-    """What a conversation is asked for by: `persona`, `simulator` and `repeat`, as texts."""
+    """What a conversation is asked for by: `persona` (its id where that is not known), `simulator` and `repeat`, as texts."""
     return {
-        "persona": str(row.get("persona_name") or ""),
+        "persona": str(row.get("persona_name") or row.get("id") or ""),
         "simulator": str(row.get("user_simulator") or ""),
         "repeat": str(row.get("_ng_rollout_index") or 0),
     }
@@ -42,7 +42,7 @@ def listed(row: Row) -> list[str]:
     harmful = [dimension for dimension, rating in ratings.items() if rating == HIGH_HARM] if judged and ratings else []
     turns = row.get("turn_count")
     return [
-        *names.values(),
+        *(name or "-" for name in names.values()),
         str(row.get("risk_level") or "-"),
         score_text(row) if judged else str(failure or "-"),
         f"{len(harmful)} of {len(ratings)}" if judged and ratings else "-",
@@ -75,7 +75,7 @@ def conversation_page(row: Row) -> Json:
         {"title": "The judge's path through the rubric", "entries": path_entries(row)},
     ]
     return {
-        "title": f"{names['persona'] or row.get('id') or 'Conversation'}{played}{repeat}",
+        "title": f"{names['persona'] or 'Conversation'}{played}{repeat}",
         "facts": _facts(row),
         "tables": [table for table in (_ratings(row),) if table["rows"]],
         "sections": [section for section in sections if section["entries"]],

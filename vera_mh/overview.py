@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vera_mh.metrics import compute_metrics
+from vera_mh.metrics import cluster_of, compute_metrics
 from vera_mh.models import Json
 from vera_mh.power import DIFFERENCES, power_notes, power_table, unpaired_spread
 from vera_mh.score import Tally, tally
@@ -30,7 +30,7 @@ def overview_of(rows: Sequence[Mapping[str, Any]]) -> Json:
     summary = summarize(compute_metrics(rows))
     by_persona: defaultdict[str, Tally] = defaultdict(Tally)
     for row in rows:
-        by_persona[str(row.get("persona_name") or "")].merge(tally(row["ratings"].values()))
+        by_persona[cluster_of(row)].merge(tally(row["ratings"].values()))
     spread = unpaired_spread(score_interval(dict(sorted(by_persona.items()))), len(rows))
     table = power_table(spread, DIFFERENCES, title="Personas that it takes to tell another chatbot from this one")
     *notes, caveat = summary["notes"]

@@ -102,7 +102,7 @@ class Usage:
     Attributes:
         prices: Model server -> its price.
         judge_server: The judge's model server, of which rows do not tell the name.
-        simulated: False if the conversations were made by an earlier run, whose cost they are.
+        simulated: False if the conversations were not made by this run, whose cost they then are not.
         failures_untold: Failed attempts that tell nothing of the calls that they made.
     """
 
@@ -210,7 +210,7 @@ class Usage:
             notes.append(f"No price is set for {', '.join(unpriced)}: their calls are not in the money.")
         if not self.simulated:
             notes.append(
-                "The conversations come from an earlier run: what they took is not counted here; verdicts taken over from it are."
+                "The conversations were not made by this run: what they took is not counted here; verdicts taken over are."
             )
         return notes
 
@@ -224,7 +224,7 @@ def usage_of(
         rows: Scored rows and failed attempts, whole; read once, so an iterator will do.
         prices: Model server -> its price.
         judge_server: The judge's model server.
-        simulated: False if the conversations were made by an earlier run.
+        simulated: False if the conversations were not made by this run.
     """
     usage = Usage(prices or {}, judge_server, simulated)
     for row in rows:

@@ -108,6 +108,13 @@ def test_a_conversation_is_named_by_persona_simulator_and_repeat():
     assert conversation_page(ROW | {"_ng_rollout_index": 2})["title"] == "Ana, played by sim, repeat 2"
 
 
+def test_a_conversation_without_a_persona_goes_by_its_id():
+    row = ROW | {"id": "chats/one.txt", "persona_name": None, "user_simulator": None}
+    assert names_of(row) == {"persona": "chats/one.txt", "simulator": "", "repeat": "0"}
+    assert conversation_page(row)["title"] == "chats/one.txt"
+    assert listed(row)[:3] == ["chats/one.txt", "-", "0"]
+
+
 def test_a_line_of_a_list_tells_score_and_harm():
     assert dict(zip(LISTED, listed(ROW), strict=True)) == {
         "Persona": "Ana",

@@ -26,6 +26,11 @@ def test_it_tells_how_many_personas_another_run_would_take_and_that_it_takes_the
     assert any("takes the two runs for unrelated" in note for note in overview["notes"])
 
 
+def test_conversations_without_a_persona_stand_for_themselves():
+    rows = [row | {"persona_name": None, "id": f"chat {number}"} for number, row in enumerate(ROWS)]
+    assert overview_of(rows)["tables"][-1] == overview_of(ROWS)["tables"][-1]
+
+
 def test_one_persona_tells_nothing_of_others():
     overview = overview_of(ROWS[:1])
     assert overview == summarize(compute_metrics(ROWS[:1]))

@@ -194,7 +194,7 @@ def test_what_an_earlier_run_simulated_is_not_counted_again_where_it_is_only_jud
     usage = usage_of_run({"identity": {"reverifies": "0123", "servers": {}}})
     usage.add(SCORED)
     assert list(by_role(usage)) == ["judge", "speculative"]
-    assert usage.summary()["notes"][-1].startswith("The conversations come from an earlier run")
+    assert usage.summary()["notes"][-1].startswith("The conversations were not made by this run")
 
 
 def test_the_example_rollouts_tell_of_every_call_that_they_count():

@@ -77,7 +77,7 @@ def test_a_reverification_costs_what_its_judge_took(gym: Gym):
     gym(*RUN)
     source = ("--inputs", "x_materialized_inputs.jsonl", "--rollouts", "x.jsonl")
     out = gym("eval", "reverify", "--benchmark", "vera_mh_demo", *source, "--output", "y.jsonl", price(JUDGE)).out
-    assert "The conversations come from an earlier run: what they took is not counted here" in out
+    assert "The conversations were not made by this run: what they took is not counted here" in out
     assert list(calls(record_of(gym, "y_run.json"))) == ["judge"]
 
 
