@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from gym_host.cli.output import say_next
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.views import find_view
 from gym_host.distribution import DISTRIBUTION
@@ -28,6 +29,7 @@ class Target:
         package: That package, as it is imported.
         extra: What is installed for it.
         export: Does it, by that module; says where it went.
+        next: What to do then, where `{folder}` stands for the folder of the output.
     """
 
     title: str
@@ -35,6 +37,7 @@ class Target:
     package: str
     extra: str
     export: Callable[[ModuleType, argparse.Namespace, StoredRun], str]
+    next: str
 
     def load(self) -> ModuleType:
         """Imports the module, which takes a while.
@@ -55,7 +58,7 @@ def _to_inspect(module: ModuleType, args: argparse.Namespace, run: StoredRun) ->
     metrics = run.metrics[0].get("agent_metrics", {}) if run.metrics else {}
     results = find_view(args, run.path, "results")(metrics) if metrics else {}
     count = module.write_log(run, find_view(args, run.path, "samples")(run), results, output)
-    return f"{count} samples written to {output}\nlook at it: inspect view start --log-dir {output.parent}"
+    return f"{count} samples written to {output}"
 
 
 def _to_tracker(module: ModuleType, args: argparse.Namespace, run: StoredRun) -> str:
@@ -63,9 +66,18 @@ def _to_tracker(module: ModuleType, args: argparse.Namespace, run: StoredRun) ->
 
 
 TARGETS = {
-    "inspect": Target("Inspect", "gym_host.exports.to_inspect", "inspect_ai", "inspect", _to_inspect),
-    "mlflow": Target("MLflow", "gym_host.exports.to_mlflow", "mlflow", "mlflow", _to_tracker),
-    "wandb": Target("Weights & Biases", "gym_host.exports.to_wandb", "wandb", "wandb", _to_tracker),
+    "inspect": Target(
+        "Inspect", "gym_host.exports.to_inspect", "inspect_ai", "inspect", _to_inspect, "inspect view start --log-dir {folder}"
+    ),
+    "mlflow": Target("MLflow", "gym_host.exports.to_mlflow", "mlflow", "mlflow", _to_tracker, "look at it with `mlflow ui`"),
+    "wandb": Target(
+        "Weights & Biases",
+        "gym_host.exports.to_wandb",
+        "wandb",
+        "wandb",
+        _to_tracker,
+        "if it is to leave this machine, `wandb sync` with its folder",
+    ),
 }
 
 
@@ -89,4 +101,5 @@ def run(args: argparse.Namespace) -> int:
     target = TARGETS[args.to]
     stored = open_run(args.rollouts)
     print(target.export(target.load(), args, stored))
+    say_next(target.next.format(folder=args.output.parent if args.output else ""))
     return 0

@@ -67,8 +67,12 @@ def _show_run(args: argparse.Namespace, run: StoredRun) -> None:
         summary=overview,
         cost=_cost(args, run),
     )
-    show_outcome(outcome, run.files, go_on="finish the run with --resume; what is scored stays, the rest is tried again")
-    stdout_console().print(f"one conversation: gym eval show {run.path} --persona NAME; which there are: --list")
+    show_outcome(
+        outcome,
+        run.files,
+        go_on="finish the run with --resume; what is scored stays, the rest is tried again",
+        done=f"gym eval show {run.path} --persona NAME for one conversation, --list for which there are",
+    )
 
 
 def _cost(args: argparse.Namespace, run: StoredRun) -> Json:
@@ -98,13 +102,14 @@ def _show_conversations(args: argparse.Namespace, run: StoredRun, wanted: Mappin
         rows = [entry["cells"] for entry in entries]
         with paged(console):
             show_tables(console, [{"title": title, "columns": listing["columns"], "rows": rows}], [])
-            if telling := _telling(entries):
-                console.print(f"one of them: say {' and '.join(telling)}")
+            telling = _telling(entries)
+            console.print(f"next: say which with {' and '.join(telling)}" if telling else "next: leave --list out to read it")
         return
     key = tuple(entries[0]["key"])
     page = find_view(args, run.path, "page")(run.failures[key].last if key in run.failures else run.row(key))
     with paged(console):
         show_page(console, page)
+        console.print(f"next: gym eval show {run.path} --list for the others")
 
 
 def _telling(entries: Sequence[Mapping[str, Any]]) -> list[str]:

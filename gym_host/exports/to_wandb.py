@@ -56,5 +56,4 @@ def export(run: StoredRun, output: Path | None, *, overwrite: bool) -> str:
             folder = Path(logged.dir).parent
     except wandb.Error as error:
         raise UserError(f"Weights & Biases does not take the run: {error}", where=f"{MODE}={mode}") from None
-    kept = f"; send it with `wandb sync {folder}`" if mode == "offline" else ""
-    return f"logged to {folder}{kept}"
+    return f"logged to {folder} ({mode})"

@@ -32,11 +32,11 @@ def run(gym: Gym) -> Gym:
 
 
 def test_a_run_is_shown_as_it_was_at_its_end_and_nothing_is_written(gym: Gym):
-    ran = gym(*RUN, "--limit", "3").out.replace("only a part was run: the first 3 rows at most (--limit)\n", "")
+    ran = gym(*RUN, "--limit", "3").out.partition("only a part was run")[0]
     before = snapshot(gym.folder)
     said = gym(*SHOW)
     assert said.code == 0
-    assert said.out == ran + "one conversation: gym eval show x.jsonl --persona NAME; which there are: --list\n"
+    assert said.out == f"{ran}next: gym eval show x.jsonl --persona NAME for one conversation, --list for which there are\n"
     assert snapshot(gym.folder) == before
 
 
@@ -97,8 +97,8 @@ def test_one_conversation_is_shown_with_its_turns_and_the_path_of_the_judge(run:
 def test_where_several_fit_they_are_listed_with_what_tells_them_apart(run: Gym):
     said = run(*SHOW, "--persona", "Mara")
     assert said.out.startswith("2 conversations")
-    assert said.out.endswith("one of them: say --repeat\n")
-    assert run(*SHOW, "--simulator", "scripted").out.endswith("one of them: say --persona and --repeat\n")
+    assert said.out.endswith("next: say which with --repeat\n")
+    assert run(*SHOW, "--simulator", "scripted").out.endswith("next: say which with --persona and --repeat\n")
     assert run(*SHOW, "--list").out.startswith("6 conversations")
     assert "1 conversation" in run(*SHOW, "--list", "--persona", "Mara", "--repeat", "0").out
 

@@ -111,6 +111,7 @@ def test_a_failed_rollout_is_a_sample_with_an_error_and_without_scores(demo_run:
 def test_a_log_is_replaced_only_if_one_says_so(demo_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     output = tmp_path / "x.eval"
     exported(demo_run, output)
+    assert capsys.readouterr().out == f"8 samples written to {output}\nnext: inspect view start --log-dir {tmp_path}\n"
     assert main(["eval", "export", str(demo_run), "--to", "inspect", "--output", str(output)]) == 2
     assert "add --overwrite" in capsys.readouterr().err
     exported(demo_run, output, "--overwrite")

@@ -24,6 +24,7 @@ def test_the_run_is_kept_offline_unless_the_environment_says_otherwise_and_nothi
     process = gym_process(*words, cwd=tmp_path, environ={"HOME": str(tmp_path), "WANDB_MODE": ""})
     out, err = process.communicate()
     assert process.returncode == 0, err
+    assert "(offline)\nnext: " in out
     assert "wandb sync" in out
     (run,) = (tmp_path / "kept/wandb").glob("offline-run-*/*.wandb")
     content = run.read_bytes()
