@@ -20,16 +20,21 @@ help:
 	@echo "make audit    look the installed packages up in the database of known vulnerabilities (needs a network)"
 	@echo "make clean    remove the virtual environment and the caches"
 
-install: $(VENV)/.installed
+# The demo needs only what a user needs; everything else also wants the tools of development.
+install: $(VENV)/.developer
 
-$(VENV)/.installed: pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "Python 3.11 or later is needed, and $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
-	$(PYTHON) -m venv $(VENV)
+$(VENV)/.developer: $(VENV)/.user
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-demo: install
+$(VENV)/.user: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or later is needed, and $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+demo: $(VENV)/.user
 	$(BIN)/gym eval run --benchmark vera_mh_demo --model careful --output results/demo_careful.jsonl --overwrite
 
 example: install
