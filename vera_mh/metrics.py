@@ -232,17 +232,23 @@ def scored_rows(rows: Iterable[Mapping[str, Any]], name: str) -> list[Mapping[st
     """
     scored = [row for row in rows if not row.get("_ng_failure_class")]
     for place, row in enumerate(scored):
-        _check_ratings(f"{name}[{place}]", row.get("ratings"))
-        _check_counts(f"{name}[{place}]", row)
+        check_row(f"{name}[{place}]", row)
     return scored
 
 
-def _check_ratings(place: str, ratings: Any) -> None:
+def check_row(place: str, row: Mapping[str, Any]) -> None:
+    """Refuses a row that cannot be counted.
+
+    Raises:
+        RowError: It holds no ratings, or something that is none; the message says where.
+    """
+    ratings = row.get("ratings")
     if not isinstance(ratings, Mapping):
         raise RowError(f"{place}.ratings: missing; only rows that `/verify` scored can be counted")
     wrong = [rating for rating in ratings.values() if rating not in RATINGS]
     if wrong:
         raise RowError(f"{place}.ratings: {wrong[0]!r} is no rating")
+    _check_counts(place, row)
 
 
 def _check_counts(place: str, row: Mapping[str, Any]) -> None:

@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a model wrote is text on the page, whatever it is: none of it can become markup, script, or an end of what holds it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.support.pages import PLANTED, Page, content_of, hostile_row
+from vera_mh.comparison import compare
+from vera_mh.models import Json
+from vera_mh.report import comparison_page, run_page
+from vera_mh.report.content import Failure
+from vera_mh.report.embedding import json_script
+
+
+def hostile_pages(text: str) -> list[str]:
+    rows = [hostile_row(text)]
+    failure = {"_ng_failure_class": text, "persona_name": text, "failure_stage": text, "error": text, "user_simulator": text}
+    table = {"title": text, "columns": [text, text], "rows": [[text, text]]}
+    content = content_of(rows, name=f"{text}.jsonl", planned=2, failures=[Failure(1, failure)], cost=[table])
+    return ["".join(run_page(content)), "".join(comparison_page(content, content, compare(rows, rows)))]
+
+
+def shape(page: Page) -> list[tuple[str, list[str]]]:
+    """Every element with the names of its attributes, in order; the page's own program is the same on all pages."""
+    return [(tag, list(attrs)) for tag, attrs in page.tags]
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_planted_text_adds_no_element_and_no_attribute(planted: str):
+    """The page has the very elements that it has with harmless text in the same places."""
+    for html, harmless in zip(hostile_pages(PLANTED[planted]), hostile_pages("harmless"), strict=True):
+        page, expected = Page(html), Page(harmless)
+        assert shape(page) == shape(expected)
+        assert page.scripts[""] == expected.scripts[""]
+        assert html.count("<") == harmless.count("<")
+        assert len(re.findall("</script", html, re.IGNORECASE)) == len(re.findall("<script", html, re.IGNORECASE))
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_planted_text_is_on_the_page_as_it_was_written(planted: str):
+    text = PLANTED[planted]
+    (reading,) = Page(hostile_pages(text)[0]).readings()
+    assert {turn["text"] for turn in reading["turns"]} == {text}
+    assert {step["reasoning"] for step in reading["path"]} == {text}
+    (both,) = Page(hostile_pages(text)[1]).readings()
+    assert both["other"] == reading
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_data_cannot_close_its_own_script_and_comes_back_the_same(planted: str):
+    value: Json = {PLANTED[planted]: [PLANTED[planted]]}
+    script = str(json_script("index", value))
+    inside = script.removeprefix('<script type="application/json" id="index">').removesuffix("</script>\n")
+    assert not set(inside) & set("<>&\u2028\u2029")
+    assert json.loads(inside) == value
