@@ -11,13 +11,18 @@ from typing import Any
 
 from gym_host.cli.output import show_tables, stdout_console
 from gym_host.cli.parser import add_config_flags
+from gym_host.cli.report import refuse_page, write_page
 from gym_host.cli.scorer import Scorer, find_scorer
+from gym_host.cli.views import find_view
 from gym_host.errors import OutputError, ServerError, UserError
 from gym_host.jsonl import Json, write_json
 from gym_host.runs.finished import FinishedRun, read_run, refuse_mixed, refuse_other_servers
 from gym_host.runs.scoreboard import metric_fields
+from gym_host.runs.stored_run import open_run
 from gym_host.serving.calls import ServerCalls
 from gym_host.serving.local import running
+
+VIEW = "comparison"
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +30,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("base", type=Path, metavar="BASE", help="rollouts of the run to compare with")
     parser.add_argument("others", type=Path, nargs="+", metavar="OTHER", help="rollouts of the runs to compare")
     parser.add_argument("--output", "-o", type=Path, metavar="FILE", help="write the comparisons there too (.json)")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write a page that shows both runs side by side (.html)")
     parser.add_argument("--overwrite", action="store_true", help="replace what is there")
 
 
@@ -49,11 +55,25 @@ def run(args: argparse.Namespace) -> int:
     if args.output is not None:
         write_json(args.output, comparisons)
         console.print(f"written to {args.output}")
-    console.print("next: read the conversations that differ; in both files they have the same `id`")
+    if args.report is not None:
+        _write_report(args, comparisons[0])
+        console.print(f"written to {args.report}")
+        console.print(f"next: open {args.report} in a browser, and read the conversations that differ")
+    else:
+        console.print("next: read the conversations that differ; in both files they have the same `id`")
     return 0
 
 
+def _write_report(args: argparse.Namespace, comparison: Json) -> None:
+    view = find_view(args, args.base, VIEW)
+    write_page(args.report, view(open_run(args.base), open_run(args.others[0]), comparison))
+
+
 def _refuse_output(args: argparse.Namespace) -> None:
+    if args.report is not None:
+        refuse_page(args.report, flag="--report", overwrite=args.overwrite)
+        if len(args.others) > 1:
+            raise OutputError("a page shows two runs", where="--report", mend="name one OTHER run, and make a page for each")
     if args.output is None:
         return
     if args.output.suffix != ".json" or args.output.is_dir():

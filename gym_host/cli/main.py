@@ -21,6 +21,7 @@ from gym_host.cli import (
     export,
     listing,
     prepare,
+    report,
     reverify,
     run,
     show,
@@ -53,6 +54,7 @@ def build_parser() -> Parser:
     _add(evals, "compare", "compare runs, conversation by conversation", compare.add_flags, compare.run)
     _add(evals, "show", "show a run, or one of its conversations", show.add_flags, show.run)
     _add(evals, "export", "hand a run on to Inspect, MLflow or Weights & Biases", export.add_flags, export.run)
+    _add(evals, "report", "write a page that shows a run", report.add_flags, report.run)
     envs = nouns.add_parser("env", help="run and check environments").add_subparsers(metavar="VERB", required=True)
     _add(envs, "start", "run servers on ports", env.add_start_flags, env.start)
     _add(envs, "status", "say which servers are running", env.add_status_flags, env.status)

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -64,7 +65,9 @@ def stdout_console(*, wraps: bool = False) -> Console:
 GO_ON = "run the same command with --resume; what is scored stays, the rest is tried again"
 
 
-def show_outcome(outcome: Outcome, files: RunFiles, *, go_on: str = GO_ON, done: str, note: str | None = None) -> None:
+def show_outcome(
+    outcome: Outcome, files: RunFiles, *, go_on: str = GO_ON, done: str, note: str | None = None, report: Path | None = None
+) -> None:
     """Prints how a run ended: what is missing first, then the metrics, the files, and what to do next.
 
     Args:
@@ -73,10 +76,11 @@ def show_outcome(outcome: Outcome, files: RunFiles, *, go_on: str = GO_ON, done:
         go_on: What to do about what is missing, as long as something can be done.
         done: What to do when nothing is missing.
         note: What else there is to say of it.
+        report: The page that shows the run, if one was written.
     """
     with unread_output_forgiven():
         console = stdout_console()
-        _show_outcome(console, outcome, files)
+        _show_outcome(console, outcome, files, report)
         if note is not None:
             console.print(note)
         say_next(done if outcome.complete else _next(outcome, go_on))
@@ -87,7 +91,7 @@ def say_next(what: str) -> None:
     print(f"next: {what}", flush=True)
 
 
-def _show_outcome(console: Console, outcome: Outcome, files: RunFiles) -> None:
+def _show_outcome(console: Console, outcome: Outcome, files: RunFiles, report: Path | None) -> None:
     if not outcome.complete:
         missing = outcome.planned - outcome.scored
         console.print(f"INCOMPLETE: {missing} of {outcome.planned} rollouts have no score.")
@@ -107,8 +111,9 @@ def _show_outcome(console: Console, outcome: Outcome, files: RunFiles) -> None:
         ("rows as dispatched", files.inputs),
         ("metrics", files.metrics),
         ("what was run", files.run),
+        ("report", report),
     ):
-        if path.exists() and path.stat().st_size:
+        if path is not None and path.exists() and path.stat().st_size:
             console.print(f"  {what:<20}{path}")
 
 

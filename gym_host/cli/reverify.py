@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from gym_host.cli.end_report import add_report_flag, report_at_end
 from gym_host.cli.output import GO_ON, exit_code, show_outcome, stderr_console
 from gym_host.cli.parser import add_config_flags, positive
 from gym_host.cli.run import DEFAULT_CONCURRENCY, max_attempts, meter_of
@@ -46,6 +47,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--append", action="store_true", help="with --judge-failed-only: add to the rollouts that are there")
     run.add_argument("--concurrency", type=positive, metavar="N", help=f"judgings at once (default: {DEFAULT_CONCURRENCY})")
     run.add_argument("--disable-aggregation", action="store_true", help="compute no metrics at the end")
+    add_report_flag(run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -62,7 +64,13 @@ def run(args: argparse.Namespace) -> int:
     done = f"gym eval compare {args.rollouts} {args.output} tells in what the two judgings differ"
     if args.append:
         done = f"gym eval compare {args.output} OTHER.jsonl holds it against another run"
-    show_outcome(outcome, evaluation.files, go_on=_AGAIN if args.append else GO_ON, done=done)
+    show_outcome(
+        outcome,
+        evaluation.files,
+        go_on=_AGAIN if args.append else GO_ON,
+        done=done,
+        report=report_at_end(args, evaluation, outcome),
+    )
     return exit_code(outcome)
 
 

@@ -13,9 +13,10 @@ from typing import Any
 
 from rich.console import Console
 
+from gym_host.cli.end_report import add_report_flag, report_at_end
 from gym_host.cli.output import exit_code, show_outcome, stderr_console
 from gym_host.cli.parser import add_config_flags, positive
-from gym_host.cli.setup import Setup, load_setup, words_of_configuration
+from gym_host.cli.setup import Setup, load_setup, verifier_of, words_of_configuration
 from gym_host.config.components import Components
 from gym_host.config.configuration import Instance
 from gym_host.config.datasets import AGENTS, pick_agent, pick_dataset
@@ -57,6 +58,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--head", metavar="URL", help="with --no-serve: their head (default: the one on this machine)")
     run.add_argument("--concurrency", type=positive, metavar="N", help=f"rollouts at once (default: {DEFAULT_CONCURRENCY})")
     run.add_argument("--disable-aggregation", action="store_true", help="compute no metrics at the end")
+    add_report_flag(run)
     sampling = parser.add_argument_group("sampling of the evaluated model")
     sampling.add_argument("--temperature", type=float, metavar="T")
     sampling.add_argument("--top-p", type=float, metavar="P")
@@ -75,14 +77,17 @@ def run(args: argparse.Namespace) -> int:
     _announce(evaluation, console)
     outcome = asyncio.run(evaluate(evaluation, console))
     part = None if args.limit is None else f"only a part was run: the first {args.limit} rows at most (--limit)"
-    show_outcome(outcome, evaluation.files, note=part, done=_done(args, evaluation.files))
+    report = report_at_end(args, evaluation, outcome)
+    done = _done(args, evaluation.files, report)
+    show_outcome(outcome, evaluation.files, note=part, done=done, report=report)
     return exit_code(outcome)
 
 
-def _done(args: argparse.Namespace, files: RunFiles) -> str:
+def _done(args: argparse.Namespace, files: RunFiles, report: Path | None) -> str:
     if args.limit is not None:
         return "run all rows: the same command without --limit, and with another --output"
-    return f"gym eval compare {files.rollouts} OTHER.jsonl holds it against another run; the conversations in it tell why"
+    compared = f"gym eval compare {files.rollouts} OTHER.jsonl holds it against another run"
+    return f"open {report} in a browser; {compared}" if report else f"{compared}; the conversations in it tell why"
 
 
 def plan_evaluation(args: argparse.Namespace) -> Evaluation:
@@ -160,12 +165,6 @@ def _params(args: argparse.Namespace, values: Mapping[str, Any]) -> dict[str, An
         raise ConfigError("`responses_create_params` must be a mapping", where="responses_create_params")
     flags = {"temperature": args.temperature, "top_p": args.top_p, "max_output_tokens": args.max_output_tokens}
     return configured | {key: value for key, value in flags.items() if value is not None}
-
-
-def verifier_of(agent: Instance) -> str | None:
-    """Name of the resources server that an agent refers to."""
-    reference = agent.settings.get("resources_server")
-    return reference.get("name") if isinstance(reference, dict) else None
 
 
 def max_attempts() -> int:

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gym_host.cli.run import verifier_of
-from gym_host.cli.setup import chooses_configuration, load_setup, use_words
+from gym_host.cli.setup import chooses_configuration, load_setup, use_words, verifier_of
 from gym_host.config.configuration import Instance
 from gym_host.config.datasets import AGENTS, pick_agent
 from gym_host.errors import ConfigError, UserError

@@ -13,7 +13,7 @@ from typing import Any
 
 from gym_host.config.components import Components
 from gym_host.config.config_files import INCLUDES
-from gym_host.config.configuration import Config, entries, load_config
+from gym_host.config.configuration import Config, Instance, entries, load_config
 from gym_host.config.containers import leaves
 from gym_host.config.masking import MASK
 from gym_host.config.overrides import shown_override
@@ -30,6 +30,12 @@ class Setup:
 
     components: Components
     config: Config
+
+
+def verifier_of(agent: Instance) -> str | None:
+    """Name of the resources server that an agent refers to."""
+    reference = agent.settings.get("resources_server")
+    return reference.get("name") if isinstance(reference, dict) else None
 
 
 _WORDS = ("benchmark", "environment", "resources_server", "config", "search_dir")

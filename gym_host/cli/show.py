@@ -15,7 +15,7 @@ from gym_host.cli.pages import paged, show_page
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.views import find_view
 from gym_host.errors import UserError
-from gym_host.jsonl import Json, read_lines
+from gym_host.jsonl import Json
 from gym_host.runs.cost import METER, add_failures
 from gym_host.runs.evaluation import Outcome
 from gym_host.runs.run_files import FAILURE_CLASS
@@ -56,8 +56,9 @@ def run(args: argparse.Namespace) -> int:
 def _show_run(args: argparse.Namespace, run: StoredRun) -> None:
     overview = find_view(args, run.path, "overview")(run)
     failures = Counter(str(failed.last.get(FAILURE_CLASS)) for failed in run.failures.values())
+    planned = run.planned()
     outcome = Outcome(
-        planned=_planned(run),
+        planned=planned if planned is not None else len(run) + len(run.failures),
         scored=len(run),
         failures=failures,
         given_up=0,
@@ -72,6 +73,7 @@ def _show_run(args: argparse.Namespace, run: StoredRun) -> None:
         run.files,
         go_on="finish the run with --resume; what is scored stays, the rest is tried again",
         done=f"gym eval show {run.path} --persona NAME for one conversation, --list for which there are",
+        report=run.files.report,
     )
 
 
@@ -82,15 +84,6 @@ def _cost(args: argparse.Namespace, run: StoredRun) -> Json:
     add_failures(meter, run.files.failures)
     summary: Json = meter.summary()
     return summary
-
-
-def _planned(run: StoredRun) -> int:
-    """Rollouts of the run: as its inputs name them, else as its record counts them, else those that are there."""
-    known = len(run) + len(run.failures)
-    if run.files.inputs.exists():
-        return max(known, sum(1 for _ in read_lines(run.files.inputs)))
-    counted = (run.record.get("counts") or {}).get("planned")
-    return max(known, counted if isinstance(counted, int) else 0)
 
 
 def _show_conversations(args: argparse.Namespace, run: StoredRun, wanted: Mapping[str, str]) -> None:

@@ -209,6 +209,7 @@ async def _open(run: _Run) -> None:
         # Only now, when the servers run; and the record first, without which nobody takes the rest for a run.
         for path in reversed(files.existing()):
             path.unlink()
+        files.report.unlink(missing_ok=True)
     run.record = settle_record(files, identity | evaluation.source, joins=evaluation.joins)
     run.record.setdefault("configuration", evaluation.configuration)
     take_prices(run.record, evaluation.prices)

@@ -87,6 +87,11 @@ class RunFiles:
         return self._beside("run.json")
 
     @property
+    def report(self) -> Path:
+        """A page that shows the run. It is made from the other files, so whoever makes it anew may replace it."""
+        return self._beside("report.html")
+
+    @property
     def lock(self) -> Path:
         return self.rollouts.with_name(f".{self.rollouts.name}.lock")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 
 from gym_host.errors import OutputError, UserError
-from gym_host.jsonl import Json
+from gym_host.jsonl import Json, read_lines
 from gym_host.runs.finished import read_record_if_any
 from gym_host.runs.run_files import FailedBefore, Key, RunFiles, read_failures
 from gym_host.runs.stored import StoredRows
@@ -41,6 +41,15 @@ class StoredRun:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def planned(self) -> int | None:
+        """Rollouts of the run; None if its files do not tell."""
+        known = len(self) + len(self.failures)
+        if self.files.inputs.exists():
+            return max(known, sum(1 for _ in read_lines(self.files.inputs)))
+        counts = self.record.get("counts")
+        planned = counts.get("planned") if isinstance(counts, dict) else None
+        return max(known, planned) if isinstance(planned, int) else None
 
     def keys(self) -> list[Key]:
         """Keys of the scored rollouts, in order."""

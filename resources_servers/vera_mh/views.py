@@ -4,19 +4,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
+from pathlib import Path
+from typing import Any
 
+from gym_host.errors import UserError
+from gym_host.runs.cost import add_failures
 from gym_host.runs.finished import values_of
-from gym_host.runs.run_files import key_of, project
+from gym_host.runs.run_files import Key, key_of, project
 from gym_host.runs.stored_run import StoredRun
 from vera_mh.conversation_page import LISTED, conversation_page, listed, names_of
+from vera_mh.errors import PackError, RowError, RubricError
 from vera_mh.metrics import ROW_FIELDS, UNIFORM_FIELDS
 from vera_mh.models import Json
 from vera_mh.overview import overview_of
+from vera_mh.pack import RUBRIC, VERA_MH, open_pack
+from vera_mh.report import RunContent, comparison_page, run_page
+from vera_mh.report.content import Failure
+from vera_mh.rubric import Question, parse_rubric
 from vera_mh.samples import results as results_of
 from vera_mh.samples import sample
 from vera_mh.usage import Usage, usage_of_run
+
+ROOT = Path(__file__).parents[2]
 
 
 def meter(record: Json) -> Usage:
@@ -50,3 +63,77 @@ def samples(run: StoredRun) -> Iterator[Json]:
 def results(metrics: Json) -> Json:
     """The metrics of a run for other tools: name of a score -> metric -> value."""
     return dict(results_of(metrics))
+
+
+def report(run: StoredRun) -> Iterator[str]:
+    """A page that shows a run, part by part.
+
+    Raises:
+        UserError: A row is no scored row of this server.
+    """
+    try:
+        yield from run_page(replace(_content(run), cost=_cost(run)))
+    except RowError as error:
+        raise UserError(f"no report can be made: {error}", where=str(run.path)) from None
+
+
+def comparison(base: StoredRun, other: StoredRun, found: Json) -> Iterator[str]:
+    """A page that shows two runs side by side, part by part.
+
+    Args:
+        base: The run to compare with.
+        other: The other run.
+        found: The answer of `/compare`.
+
+    Raises:
+        UserError: A row is no scored row of this server.
+    """
+    try:
+        yield from comparison_page(_content(base), _content(other), found)
+    except RowError as error:
+        raise UserError(f"no page can be made: {error}", where=f"{base.path}, {other.path}") from None
+
+
+def _cost(run: StoredRun) -> Json:
+    usage = meter(run.record)
+    for row in run.rows():
+        usage.add(row)
+    add_failures(usage, run.files.failures)
+    return usage.summary()
+
+
+def _content(run: StoredRun) -> RunContent:
+    return RunContent(
+        name=run.path.name,
+        rows=run.rows,
+        row=lambda key: run.row(_stored_key(key)),
+        record=run.record,
+        planned=run.planned(),
+        failures=[Failure(failed.attempts, failed.last) for failed in run.failures.values()],
+        questions=_questions(run),
+    )
+
+
+def _stored_key(key: str) -> Key:
+    task, _, rollout = key.partition("-")
+    return int(task), int(rollout)
+
+
+def _questions(run: StoredRun) -> Mapping[str, Question]:
+    """The rubric that judged the run, if its pack is on this machine and is the same; a page can do without."""
+    first: Json = next(iter(run.rows()), {})
+    pack = _pack_in(run.record) or (VERA_MH.name if first.get("pack") == VERA_MH.name else None)
+    if pack is None:
+        return {}
+    try:
+        found = open_pack(pack, environ=os.environ, bases=(Path.cwd(), ROOT))
+        same = found.about()["pack_sha256"] == first.get("pack_sha256")
+        return parse_rubric(found.text(RUBRIC)).questions if same else {}
+    except (PackError, RubricError):
+        return {}
+
+
+def _pack_in(record: Json) -> str | None:
+    servers: Mapping[str, Any] = (record.get("identity") or {}).get("servers") or {}
+    own = (server for server in servers.values() if server.get("server") == "resources_servers/vera_mh")
+    return next((server["settings"].get("pack") for server in own), None)

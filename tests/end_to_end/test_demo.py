@@ -119,8 +119,15 @@ def test_the_careful_chatbot_is_clearly_better_than_the_careless_one(runs: dict[
     assert rewards[0] > rewards[1]
 
 
-def test_a_run_leaves_its_five_files_and_nothing_else(runs: dict[str, DemoRun]):
-    names = {"x.jsonl", "x_failures.jsonl", "x_materialized_inputs.jsonl", "x_aggregate_metrics.json", "x_run.json"}
+def test_a_run_leaves_its_five_files_and_a_page_and_nothing_else(runs: dict[str, DemoRun]):
+    names = {
+        "x.jsonl",
+        "x_failures.jsonl",
+        "x_materialized_inputs.jsonl",
+        "x_aggregate_metrics.json",
+        "x_run.json",
+        "x_report.html",
+    }
     for run in runs.values():
         assert {path.name for path in run.folder.iterdir()} == names
         assert [path.name for path in run.folder.parent.iterdir()] == ["results"]

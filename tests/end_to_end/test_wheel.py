@@ -49,4 +49,5 @@ def test_the_demo_runs_from_it_in_an_empty_folder(wheel: Path, tmp_path: Path):
     )
     assert ended.returncode == 0, ended.stderr
     assert "8 of 8 rollouts scored, 0 failed" in ended.stdout
+    assert "VERA-MH score" in (empty / "results/x_report.html").read_text()
     assert (installed / "gym_host/components/benchmarks/vera_mh_demo/data/vera_mh_demo.jsonl").exists()

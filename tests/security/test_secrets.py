@@ -101,12 +101,13 @@ def test_no_key_is_said_or_written_by_any_command_or_failure(watched: Watched, h
     again = ("eval", "reverify", *here, "--inputs", "ok_materialized_inputs.jsonl", "--rollouts", "ok.jsonl", "--output")
     watched(0, *again, "again.jsonl", fine)
     watched(0, "eval", "aggregate", *here, fine, "--input-glob", "ok.jsonl", "--output", "all.jsonl")
-    watched(0, "eval", "compare", *here, fine, "ok.jsonl", "other.jsonl", "--output", "compared.json")
+    watched(0, "eval", "compare", *here, fine, "ok.jsonl", "other.jsonl", "--output", "compared.json", "--report", "both.html")
     watched(0, "eval", "show", *here, fine, "ok.jsonl")
     watched(0, "eval", "show", *here, fine, "ok.jsonl", "--list")
     # 2 where the tool's package is not installed.
     watched((0, 2), "eval", "export", *here, fine, "ok.jsonl", "--to", "inspect", "--output", "ok_log.json")
     watched((0, 2), "eval", "export", *here, fine, "ok.jsonl", "--to", "mlflow", "--output", "tracking")
+    watched(0, "eval", "report", *here, fine, "ok.jsonl", "--output", "page.html")
     for form in ((), ("--json",)):
         resolved = watched(0, "env", "resolve", *here, fine, *form)
         assert "****" in resolved

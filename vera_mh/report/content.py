@@ -10,7 +10,6 @@ from typing import Any
 
 from vera_mh.models import Json
 from vera_mh.rubric import Question
-from vera_mh.summary import Table
 
 Row = Mapping[str, Any]
 
@@ -35,7 +34,7 @@ class RunContent:
         planned: Rollouts of the run; None if nobody knows.
         failures: What has no score.
         questions: Question id -> question of the rubric that judged it; empty if its pack is not at hand.
-        cost: Tables on what the run took.
+        cost: What the run took: `tables` and `notes`, as `Usage.summary` gives them.
     """
 
     name: str
@@ -45,7 +44,7 @@ class RunContent:
     planned: int | None = None
     failures: Sequence[Failure] = ()
     questions: Mapping[str, Question] = field(default_factory=dict)
-    cost: Sequence[Table] = ()
+    cost: Json = field(default_factory=dict)
 
 
 def row_key(row: Row) -> str:

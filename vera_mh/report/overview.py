@@ -47,7 +47,7 @@ def overview(run: RunContent, survey: Survey, metrics: Metrics) -> Json:
         "dimensions": list(survey.dimensions),
         "simulators": _names(metrics, "user_simulator/", "/vera_score"),
         "heat": heat(metrics, list(survey.dimensions)),
-        "cost": run.cost,
+        "cost": {"tables": [], "notes": [], **run.cost},
         "caveat": caveat,
     }
 

@@ -9,10 +9,12 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 STYLES = ("base.css", "overview.css", "list.css", "reader.css", "print.css")
 
@@ -42,6 +44,9 @@ def page(template: str, scripts: Sequence[str], content: Mapping[str, Any]) -> I
 
 @cache
 def _environment() -> Environment:
+    # Every run loads what shows it, and few write a page: only they pay for the templates.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     environment = Environment(
         loader=PackageLoader("vera_mh.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

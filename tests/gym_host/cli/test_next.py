@@ -37,6 +37,8 @@ ENDS = [
     (0, ("eval", "show", "x.jsonl"), "gym eval show x.jsonl --persona NAME"),
     (0, ("eval", "show", "x.jsonl", "--list"), "say which with --persona"),
     (0, ("eval", "show", "x.jsonl", "--persona", "Mara"), "gym eval show x.jsonl --list"),
+    (0, ("eval", "compare", *DEMO, "x.jsonl", "careless.jsonl", "--report", "both.html"), "open both.html in a browser"),
+    (0, ("eval", "report", *DEMO, "all.jsonl"), "open it in a browser"),
     (1, ("env", "status"), "gym env start --benchmark NAME"),
     (0, ("env", "resolve", *DEMO), "gym env validate"),
     (0, ("env", "validate", *DEMO), "gym eval run"),

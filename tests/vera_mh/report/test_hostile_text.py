@@ -21,7 +21,9 @@ def hostile_pages(text: str) -> list[str]:
     rows = [hostile_row(text)]
     failure = {"_ng_failure_class": text, "persona_name": text, "failure_stage": text, "error": text, "user_simulator": text}
     table = {"title": text, "columns": [text, text], "rows": [[text, text]]}
-    content = content_of(rows, name=f"{text}.jsonl", planned=2, failures=[Failure(1, failure)], cost=[table])
+    content = content_of(
+        rows, name=f"{text}.jsonl", planned=2, failures=[Failure(1, failure)], cost={"tables": [table], "notes": [text]}
+    )
     return ["".join(run_page(content)), "".join(comparison_page(content, content, compare(rows, rows)))]
 
 

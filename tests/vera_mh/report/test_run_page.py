@@ -197,7 +197,10 @@ def test_the_wording_of_the_questions_is_there_if_their_pack_is():
 
 def test_what_the_run_took_is_shown_where_it_is_known():
     table = {"title": "Tokens", "columns": ["Role", "Input"], "rows": [["Judge", "1,234"]]}
-    assert "What it took Tokens Role Input Judge 1,234" in page_of(graded("BSN"), cost=[table]).text
+    assert (
+        "What it took Tokens Role Input Judge 1,234 A floor."
+        in page_of(graded("BSN"), cost={"tables": [table], "notes": ["A floor."]}).text
+    )
     assert "What it took" not in page_of(graded("BSN")).text
 
 

@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
+# SPDX-License-Identifier: Apache-2.0
+"""`gym eval report`: a run as one HTML file that needs no network and no server."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from gym_host.cli.output import say_next
+from gym_host.cli.parser import add_config_flags
+from gym_host.cli.views import find_view
+from gym_host.errors import OutputError
+from gym_host.jsonl import write_whole
+from gym_host.runs.run_files import RunFiles
+from gym_host.runs.stored_run import open_run
+
+VIEW = "report"
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    add_config_flags(parser)
+    parser.add_argument("rollouts", type=Path, metavar="RUN", help="rollouts of the run (.jsonl)")
+    parser.add_argument("--output", "-o", type=Path, metavar="FILE", help="the page (.html; default: beside the rollouts)")
+    parser.add_argument("--overwrite", action="store_true", help="replace what is there")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Writes the report of a run.
+
+    Returns:
+        0.
+    """
+    files = RunFiles.of(args.rollouts)
+    output = args.output or files.report
+    refuse_page(output, flag="--output", overwrite=args.overwrite)
+    view = find_view(args, args.rollouts, VIEW)
+    write_page(output, view(open_run(args.rollouts)))
+    print(f"written to {output}")
+    say_next("open it in a browser")
+    return 0
+
+
+def refuse_page(output: Path, *, flag: str, overwrite: bool) -> None:
+    """Refuses a name that no page can have, or that is taken.
+
+    Raises:
+        OutputError: It is no such name, or a file of that name is there.
+    """
+    if output.suffix not in (".html", ".htm") or output.is_dir():
+        raise OutputError(f"{output} is no name for a page", where=flag, mend="end it in .html")
+    if output.exists() and not overwrite:
+        raise OutputError(f"{output} is already there", where=flag, mend="name another file, or add --overwrite")
+
+
+def write_page(output: Path, parts: Iterable[str]) -> None:
+    """Writes a page as it is made, and puts it in place as a whole.
+
+    Raises:
+        UserError: It cannot be written, or what it shows cannot be read; an old page is as it was.
+    """
+    write_whole(output, (part.encode("utf-8", "replace") for part in parts))
