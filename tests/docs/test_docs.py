@@ -35,6 +35,7 @@ FOLDERS = sorted(path for path in PROJECT.iterdir() if path.is_dir() and path.na
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
 PATH = re.compile(r"[\w.-]+(/[\w.-]+)*/?")
 VARIABLE = re.compile(r"\b(?:VERA_MH|NEMO_GYM|INTEROP)_[A-Z0-9_]*[A-Z0-9]\b")
 MADE_BY_PREPARE = re.compile(r"benchmarks/\w+/data/")
@@ -141,6 +142,13 @@ def test_every_relative_link_leads_somewhere(document: Path):
         linked = (document.parent / file).resolve() if file else document
         assert linked.exists(), target
         assert not anchor or anchor in headings(linked), target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_every_picture_is_there_is_described_and_is_small(document: Path):
+    for description, target in PICTURE.findall(prose(document)):
+        assert len(description) > 20
+        assert (document.parent / target).stat().st_size < 200_000
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
