@@ -19,9 +19,9 @@ As a process of its own, so that its work is not the caller's:
 It answers `POST {prefix}/v1/chat/completions`. Whom a request asks (`judge`, `persona`, `provider`) it knows from a folder of
 the path (`/judge/v1`), from the judge's response format, or from the model's name. What it says depends on the seed and the
 messages only (`tests.support.replies`), so two runs are equal. What can go wrong, and when, is in `tests.support.faults`.
-`GET /stats` tells the counts, for those who run it as a process. To a client that trains the model it also is the engine: asked
-for `return_tokens_as_token_ids` it reports the tokens that it sampled, and `POST {prefix}/tokenize` tells those of a prompt
-(`tests.support.tokens`).
+`GET /stats` tells the counts and `GET /faults` every answer that was spoiled, for those who run it as a process. To a client that
+trains the model it also is the engine: asked for `return_tokens_as_token_ids` it reports the tokens that it sampled, and `POST
+{prefix}/tokenize` tells those of a prompt (`tests.support.tokens`).
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ import argparse
 import asyncio
 import subprocess
 import sys
+import time
 import weakref
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
@@ -45,7 +46,7 @@ from tests.support.faults import KINDS, Call, Fault, FaultPlan, as_argument, jso
 from tests.support.replies import completion, digest_of, heard, role_of
 from tests.support.tokens import choice_logprobs, prompt_tokens, said
 
-__all__ = ["Fault", "RecordedRequest", "TestEndpoint", "endpoint_process", "running_endpoint"]
+__all__ = ["Fault", "RecordedRequest", "Spoiled", "TestEndpoint", "endpoint_process", "running_endpoint"]
 
 _ROOT = Path(__file__).parents[2]
 
@@ -60,6 +61,16 @@ class RecordedRequest:
     body: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Spoiled:
+    """An answer that was not given as it should be: who was asked, which request it was (a digest), and what went wrong."""
+
+    role: str
+    digest: str
+    kind: str
+    status: int
+
+
 class TestEndpoint:
     """The server.
 
@@ -67,6 +78,8 @@ class TestEndpoint:
         url: What a client takes as its base URL; `url_of(role)` names the role in the path.
         requests: What came in, in order, if it is recorded.
         counts: Requests per role, and per `fault/<kind>`.
+        spoiled: Answers that were spoiled, in order.
+        seconds: How long the endpoint had requests in its hands, all of them together.
         max_concurrency: The highest number of requests that were in progress at once.
     """
 
@@ -76,6 +89,8 @@ class TestEndpoint:
         self.seed, self.latency, self.record = seed, latency, record
         self.requests: list[RecordedRequest] = []
         self.counts: Counter[str] = Counter()
+        self.spoiled: list[Spoiled] = []
+        self.seconds = 0.0
         self.max_concurrency = 0
         self.port = 0
         self._plan = FaultPlan(tuple(faults))
@@ -99,6 +114,7 @@ class TestEndpoint:
         """Answer one request."""
         if request.method != "POST" or not request.path.endswith("/v1/chat/completions"):
             return await self._other(request)
+        began = time.perf_counter()
         self._in_progress += 1
         self.max_concurrency = max(self.max_concurrency, self._in_progress)
         try:
@@ -118,6 +134,7 @@ class TestEndpoint:
             return await self._faulty(request, body, role, digest, reply) if self._plan else json_response(reply)
         finally:
             self._in_progress -= 1
+            self.seconds += time.perf_counter() - began
 
     async def _faulty(
         self, request: web.BaseRequest, body: dict[str, Any], role: str, digest: bytes, reply: dict[str, Any]
@@ -133,6 +150,7 @@ class TestEndpoint:
         if fault is None:
             return json_response(reply)
         self.counts[f"fault/{fault.kind}"] += 1
+        self.spoiled.append(Spoiled(role, digest.hex(), fault.kind, fault.status))
         try:
             return await KINDS[fault.kind](fault, call)
         except ConnectionError:  # the client gave up first
@@ -143,7 +161,10 @@ class TestEndpoint:
             tokens = prompt_tokens(orjson.loads(await request.content.read())["messages"])
             return json_response({"tokens": tokens, "count": len(tokens), "max_model_len": 2**20})
         if request.path == "/stats":
-            return json_response({"counts": self.counts, "max_concurrency": self.max_concurrency})
+            shown = {"counts": self.counts, "max_concurrency": self.max_concurrency, "seconds": self.seconds}
+            return json_response(shown)
+        if request.path == "/faults":
+            return json_response(self.spoiled)
         error = {"message": f"There is no {request.method} {request.path} here", "code": 404}
         return json_response({"error": error}, 404)
 

@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the test endpoint misbehaves: rules that say when, and one function per kind that says how.
 
+A rule picks requests by role, turn, question or any other text, attempt and number, and by chance; the chance is fixed by the
+endpoint's seed, the messages and the attempt, and never by the order in which requests come in. `tests/faults/README.md` has all
+kinds and selectors in a table.
+
 Kinds that spoil a good answer get the completion that would have been sent; kinds that break the connection write to it
 themselves and then cut it.
 """
@@ -26,10 +30,10 @@ class Fault:
 
     Attributes:
         kind: One of `KINDS`.
-        probability: Share of the matching requests; which ones is fixed by seed, messages and attempt number.
+        probability: Share of the matching requests; which ones is fixed by seed, messages, attempt and the rule's place.
         role: Only requests to this role.
         turn: Only requests with so many assistant messages.
-        contains: Only requests whose last message holds this text.
+        contains: Only requests whose last message holds this text: for the judge, its question.
         anywhere: Only requests of which any message holds this text.
         first: Only the first so many requests that match all else.
         attempts: Only the first so many requests with the same messages, so that retries get through.
@@ -68,8 +72,8 @@ class Fault:
         """Read a rule from the command line: a JSON object with the attributes' names."""
         return cls(**orjson.loads(text))
 
-    def matches(self, call: Call) -> bool:
-        """Whether the rule is about this request, `first` aside."""
+    def matches(self, call: Call, place: int = 0) -> bool:
+        """Whether the rule, which stands at this place among the others, is about this request, `first` aside."""
         return (
             self.role in (None, call.role)
             and self.turn in (None, turn_of(call.body["messages"]))
@@ -78,7 +82,7 @@ class Fault:
             and (self.attempts is None or call.attempt <= self.attempts)
             and (self.kind != "unsupported" or self.parameter in call.body)
             and (self.kind != "stale" or call.request_on_connection > 1)
-            and (self.probability >= 1 or share(call.digest, f"{self.kind}/{call.attempt}") < self.probability)
+            and (self.probability >= 1 or share(call.digest, f"{self.kind}/{place}/{call.attempt}") < self.probability)
         )
 
 
@@ -265,7 +269,7 @@ class FaultPlan:
 
     def pick(self, call: Call) -> Fault | None:
         for number, fault in enumerate(self._faults):
-            if fault.matches(call):
+            if fault.matches(call, number):
                 self._matched[number] += 1
                 if fault.first is None or self._matched[number] <= fault.first:
                     return fault
