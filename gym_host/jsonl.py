@@ -9,6 +9,7 @@ else a broken line is an error, because nobody knows what it was.
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -24,6 +25,7 @@ from gym_host.errors import OutputError, UserError
 Json = dict[str, Any]
 
 _CHUNK = 1 << 20
+_UNFINISHED = ".part"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +142,12 @@ class Journal:
         Raises:
             OutputError: The line could not be written; the file ends with the last whole line.
         """
-        line = orjson.dumps(value) + b"\n"
+        line = orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
         size = os.fstat(self._file).st_size
         try:
             written = os.write(self._file, line)
             while written < len(line):
-                written += os.write(self._file, line[written:])
+                written += os.write(self._file, memoryview(line)[written:])
         except OSError as error:
             with suppress(OSError):  # What cannot be taken back is put aside by `mend_tail`.
                 os.ftruncate(self._file, size)
@@ -178,7 +180,7 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
     temporary: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             for part in parts:
                 file.write(part)
@@ -192,6 +194,13 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
         if isinstance(error, OSError):
             raise _unwritable(path, error) from None
         raise
+
+
+def clear_unfinished(path: Path) -> None:
+    """Removes what a process that was killed while it replaced a file has left beside it; call it where no other may do so."""
+    with suppress(OSError):
+        for left in path.parent.glob(f".{glob.escape(path.name)}.*{_UNFINISHED}"):
+            left.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: object) -> None:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO, cast
 
 from rich.console import Console
 from rich.table import Table
@@ -38,9 +38,36 @@ def unread_output_forgiven() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+class _Forgiving:
+    """Standard error, of which nothing depends on being read: once it cannot be written, what is said goes nowhere."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with self._forgiven():
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with self._forgiven():
+            self._stream.flush()
+
+    @contextmanager
+    def _forgiven(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 def stderr_console() -> Console:
     """Where progress and warnings go: what is printed there stands as it is."""
-    return Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
+    file = cast(TextIO, _Forgiving(sys.stderr))
+    return Console(file=file, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def exit_code(outcome: Outcome) -> int:

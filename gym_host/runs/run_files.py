@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_host.errors import OutputError
-from gym_host.jsonl import Json, mend_tail, read_lines, sort_lines
+from gym_host.jsonl import Json, clear_unfinished, mend_tail, read_lines, sort_lines
 
 TASK_INDEX = "_ng_task_index"
 ROLLOUT_INDEX = "_ng_rollout_index"
@@ -111,6 +111,8 @@ class RunFiles:
         """
         handle = self._lock()
         try:
+            for path in self.all:
+                clear_unfinished(path)
             yield
         finally:
             self.lock.unlink(missing_ok=True)

@@ -75,8 +75,8 @@ SAID = {
 """What stands in the error of a row that failed so; of one that got a huge answer, one of two things."""
 SAME = ("id", "transcript", "conversation", "ratings", "rating_reasoning", "question_path", "reward", "turn_count")
 """What a row must have of the undisturbed run; usage and times are those of the calls that were made."""
-RETRIES = "judge_parse_retry_rate"
-"""The one metric that counts calls: how often the judge's reply could not be read."""
+OF_CALLS = {"judge_calls_total", "judge_parse_retry_rate"}
+"""The metrics that count calls: of a judge whose reply could not be read there are more."""
 
 
 @dataclass(frozen=True)
@@ -223,5 +223,5 @@ def test_about_every_fifth_answer_was_spoiled_and_in_every_way(case: Case):
 
 
 def comparable(metrics: Mapping[str, Any]) -> dict[str, Any]:
-    """The metrics without the one that tells how often the judge was spoiled."""
-    return {name: value for name, value in metrics.items() if name != RETRIES}
+    """The metrics without those that tell how often the judge was spoiled."""
+    return {name: value for name, value in metrics.items() if name not in OF_CALLS}

@@ -22,15 +22,7 @@ from vera_mh.pack import VERA_MH, Pack, read_pack
 
 Json = dict[str, Any]
 
-MODELS = ("vera_mh_judge", "vera_mh_user_gpt52", "vera_mh_user_opus45", "policy_model")
-IMPATIENT: Json = {
-    "request_timeout_seconds": 4,
-    "max_attempts": 3,
-    "backoff_base_seconds": 0.01,
-    "backoff_max_seconds": 0.05,
-    "num_concurrent_requests": 200,
-}
-"""Settings of a model server with which a run against a bad endpoint does not take long."""
+IMPATIENT = Path(__file__).with_name("impatient.yaml")
 
 
 @dataclass(frozen=True)
@@ -76,14 +68,9 @@ class Behind:
     environ: Mapping[str, str]
     rows: int
 
-    def command(self, output: Path, *words: str, **settings: Any) -> list[str]:
-        """The words of `gym eval run`; settings are those of every model server, beside `IMPATIENT`."""
-        changed = [
-            f"++{model}.responses_api_models.inference_provider.{key}={value}"
-            for model in MODELS
-            for key, value in (IMPATIENT | settings).items()
-        ]
-        return ["eval", "run", *self.words, "--output", str(output), *words, *changed]
+    def command(self, output: Path, *words: str) -> list[str]:
+        """The words of `gym eval run`."""
+        return ["eval", "run", *self.words, "--config", str(IMPATIENT), "--output", str(output), *words]
 
     def start(
         self,
@@ -91,12 +78,11 @@ class Behind:
         *words: str,
         environ: Mapping[str, str] | None = None,
         before: Callable[[], None] | None = None,
-        **settings: Any,
     ) -> subprocess.Popen[str]:
         """Starts the command; `before` is done in its process first."""
         kept = {name: text for name, text in os.environ.items() if name not in KEY_VARIABLES and not name.startswith("VERA_MH_")}
         return subprocess.Popen(
-            [sys.executable, "-m", "gym_host.cli.main", *self.command(output, *words, **settings)],
+            [sys.executable, "-m", "gym_host.cli.main", *self.command(output, *words)],
             cwd=PROJECT,
             env=kept | dict(self.environ) | dict(environ or {}),
             stdout=subprocess.PIPE,
@@ -153,6 +139,15 @@ def real_benchmark(folder: Path) -> Made:
         return {"VERA_MH_PACK": str(folder)} | urls | {f"VERA_MH_{name}_API_KEY": "unused" for name in models}
 
     def policy(base: str) -> tuple[str, ...]:
-        return ("--model", "chatbot", "--model-url", f"{base}/provider/v1", "--model-api-key", "unused")
+        return (
+            "--model-type",
+            "inference_provider",
+            "--model",
+            "chatbot",
+            "--model-url",
+            f"{base}/provider/v1",
+            "--model-api-key",
+            "unused",
+        )
 
     return Made(("--benchmark", "vera_mh"), environ, read_pack(VERA_MH, folder), 200, policy)
