@@ -20,10 +20,12 @@ from gym_host.errors import OutputError, ServerError, UserError
 from gym_host.interrupts import cancelled_by_signals
 from gym_host.jsonl import Journal, Json, write_json, write_whole
 from gym_host.runs.attempts import Attempt, Task
+from gym_host.runs.belonging import Belonging
 from gym_host.runs.cost import USAGE, MakeMeter, Meter, add_failures, take_prices
 from gym_host.runs.finished import values_of
 from gym_host.runs.identity import run_identity
 from gym_host.runs.progress import BarDisplay, Counts, Display, LineDisplay, RunState, shown
+from gym_host.runs.replacing import DroppedOnceScored, drop, kept, set_aside
 from gym_host.runs.rollouts import Collector
 from gym_host.runs.run_files import FAILURE_CLASS, FailedBefore, Key, RunFiles, Scored, key_of, mend, read_failures
 from gym_host.runs.run_record import begin, end, settle_record
@@ -206,10 +208,8 @@ async def _open(run: _Run) -> None:
     evaluation, files = run.evaluation, run.files
     identity = await run_identity(described(evaluation.rows), evaluation.agent, evaluation.instances, run.calls)
     if evaluation.overwrite:
-        # Only now, when the servers run; and the record first, without which nobody takes the rest for a run.
-        for path in reversed(files.existing()):
-            path.unlink()
-        files.report.unlink(missing_ok=True)
+        set_aside(files)  # Only now, when the servers run.
+        files.report.unlink(missing_ok=True)  # It can be made anew from what is kept.
     run.record = settle_record(files, identity | evaluation.source, joins=evaluation.joins)
     run.record.setdefault("configuration", evaluation.configuration)
     take_prices(run.record, evaluation.prices)
@@ -217,8 +217,8 @@ async def _open(run: _Run) -> None:
     for torn in mend(files):
         _say(run.console, f"half a line at the end of the file was put aside as {torn}")
     if files.rollouts.exists():
-        run.scored.load(files.rollouts, seen=run.seen)
-        _refuse_strangers(run)
+        rows = {key_of(row): row for row in evaluation.rows}
+        run.scored.load(files.rollouts, Belonging(rows, run.scored.fields or ()), seen=run.seen)
     if run.meter is not None:
         add_failures(run.meter, files.failures)
     run.failed = read_failures(files.failures)
@@ -226,13 +226,6 @@ async def _open(run: _Run) -> None:
         write_whole(files.inputs, (orjson.dumps(row) + b"\n" for row in evaluation.rows))
     begin(files, run.record, concurrency=evaluation.concurrency)
     _carry_over(run)
-
-
-def _refuse_strangers(run: _Run) -> None:
-    known = {key_of(row) for row in run.evaluation.rows}
-    stranger = next((key for key in run.scored if key not in known), None)
-    if stranger is not None:
-        raise OutputError(f"{run.files.rollouts} holds the rollout {stranger}, which is not among the rows of this run")
 
 
 def _carry_over(run: _Run) -> None:
@@ -258,7 +251,7 @@ async def _collect(run: _Run) -> bool:
     rollouts, failures = Journal(run.files.rollouts), Journal(run.files.failures)
     state = RunState(counts, warn=lambda line: _say(run.console, line, style="yellow"), meter=run.meter)
     scoreboard = Scoreboard(run.calls, evaluation.scorer, run.scored, run.wanted.shown)
-    collector = Collector(run.attempt, rollouts, failures, run.scored, state)
+    collector = Collector(run.attempt, rollouts, failures, run.scored, DroppedOnceScored(run.files, state))
     collecting = asyncio.ensure_future(collector.collect(todo, concurrency=min(evaluation.concurrency, len(todo))))
     try:
         with cancelled_by_signals(collecting) as stopped:
@@ -314,6 +307,7 @@ async def _close(run: _Run, *, interrupted: bool) -> Outcome:
         left_out=len(unscored) - len(wanted),
         cost=run.meter.summary() if run.meter is not None else None,
     )
+    _settle_replaced(run)
     if not interrupted and files.rollouts.exists():
         run.scored.sort(files.rollouts)
     status = "interrupted" if interrupted else "complete" if outcome.complete else "incomplete"
@@ -322,6 +316,14 @@ async def _close(run: _Run, *, interrupted: bool) -> Outcome:
         run.record[USAGE] = run.meter.to_json()
     end(files, run.record, status=status, counts=counts)
     return await _aggregated(run, outcome) if evaluation.aggregate and not interrupted else outcome
+
+
+def _settle_replaced(run: _Run) -> None:
+    """Lets go of the run that this one replaced, if this one came to something; else says where it is."""
+    if len(run.scored):
+        drop(run.files)
+    for path in kept(run.files):
+        _say(run.console, f"nothing was scored, so what was to be replaced is kept as {path}")
 
 
 async def _aggregated(run: _Run, outcome: Outcome) -> Outcome:

@@ -12,6 +12,7 @@ from pathlib import Path
 from gym_host.errors import UserError
 from gym_host.jsonl import Json, read_lines
 from gym_host.runs.attempts import awaits_judge
+from gym_host.runs.belonging import differing_key
 from gym_host.runs.run_files import FAILURE_CLASS, Key, RunFiles, key_of
 from gym_host.runs.stored import StoredRows
 
@@ -72,18 +73,13 @@ def _belongs(rollout: Json, rows: Mapping[Key, Json], inputs: Path, source: Path
     row = rows.get(key)
     if row is None:
         fault = f"{source} holds the rollout {key}, which is not in {inputs}"
-    elif _differing(row, rollout) is not None:
-        fault = f"the rollout {key} has another `{_differing(row, rollout)}` in {source} than in {inputs}"
+    elif (differing := differing_key(row, rollout)) is not None:
+        fault = f"the rollout {key} has another `{differing}` in {source} than in {inputs}"
     elif not isinstance(rollout.get("response"), dict):
         fault = f"the rollout {key} in {source} has no `response`, so there is nothing to judge"
     else:
         return True
     raise UserError(fault, mend="give the materialized inputs and the rollouts of one run")
-
-
-def _differing(row: Json, rollout: Json) -> str | None:
-    """The first key in which a rollout is not of its row."""
-    return next((key for key in ("id", "responses_create_params") if key in row and row[key] != rollout.get(key)), None)
 
 
 def _sha256(paths: list[Path]) -> str:

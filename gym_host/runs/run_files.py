@@ -169,15 +169,22 @@ class Scored:
     def __iter__(self) -> Iterator[Key]:
         return iter(self._rows)
 
-    def load(self, path: Path, *, seen: Callable[[Json], object] = lambda row: None) -> None:
+    def load(
+        self,
+        path: Path,
+        check: Callable[[Key, Json, str], None] = lambda key, row, where: None,
+        *,
+        seen: Callable[[Json], object] = lambda row: None,
+    ) -> None:
         """Reads a rollouts file.
 
         Args:
             path: The file.
+            check: Refuses a row by raising; gets its key, itself, and where it stands.
             seen: Is shown every row, whole.
 
         Raises:
-            OutputError: A key stands twice, or a row has none.
+            OutputError: A key stands twice, or a row has none, or is refused.
             UserError: A line is broken.
         """
         for line in read_lines(path):
@@ -185,6 +192,7 @@ class Scored:
             key = key_of(line.value, where=where)
             if key in self._rows:
                 raise OutputError(f"the rollout {key} stands twice", where=where, mend="remove one of the two")
+            check(key, line.value, where)
             self.add(key, line.value, line.length, offset=line.offset)
             seen(line.value)
         self._end = path.stat().st_size  # Blank lines may follow the last row.

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.faults.conftest import Small
-from tests.support.behind import results, small_benchmark
+from tests.support.behind import results
 from tests.support.components import snapshot, wait_until
-from tests.support.endpoint import endpoint_process
+from tests.support.endpoint import Fault, endpoint_process
 
 TAILS = {
     "half a row": lambda line: line[: len(line) // 2],
@@ -90,8 +90,7 @@ def test_a_run_that_the_clock_says_was_long_ago_or_is_yet_to_come_is_gone_on_wit
 def test_22_a_second_run_is_refused_whatever_it_wants_until_the_first_is_dead(small: Small, tmp_path: Path):
     output = tmp_path / "x.jsonl"
     with endpoint_process(seed=7, latency=0.5) as slow:
-        made = small_benchmark(tmp_path, rows=12, max_turns=6)
-        first = made.behind(slow).start(output)
+        first = small.behind.at(slow).start(output)
         wait_until(output.exists)
         for words in ((), ("--resume",), ("--overwrite",)):
             said = small.run(output, *words, code=2)
@@ -99,6 +98,32 @@ def test_22_a_second_run_is_refused_whatever_it_wants_until_the_first_is_dead(sm
         first.send_signal(signal.SIGKILL)
         first.communicate(timeout=10)
     assert results(output).record["status"] == "running"
-    behind = made.behind(small.behind.url)
-    behind.run(output, "--overwrite")
+    small.run(output, "--overwrite")
     small.must_be(output)
+
+
+def test_a_key_that_is_refused_at_the_first_answer_does_not_cost_the_run_that_was_to_be_replaced(small: Small, tmp_path: Path):
+    there = small.copy(tmp_path)
+    before = snapshot(tmp_path)
+    with endpoint_process(seed=7, faults=[Fault(kind="status", status=401)]) as url:
+        _, said = small.behind.at(url).run(there.files.rollouts, "--overwrite", code=1)
+    assert f"nothing was scored, so what was to be replaced is kept as {there.files.rollouts}.replaced" in said
+    assert {name: content for name, content in snapshot(tmp_path).items() if name.endswith(".replaced")} == {
+        f"{name}.replaced": content for name, content in before.items()
+    }
+    small.run(there.files.rollouts, "--overwrite")
+    small.must_be(there.files.rollouts)
+    assert snapshot(tmp_path).keys() == before.keys()
+
+
+@pytest.mark.parametrize("change", [{"risk_level": "Unheard"}, {"user_simulator": "gpt-5.2-mini"}, {"persona_name": "Nobody"}])
+def test_a_rollout_in_which_somebody_changed_what_the_metrics_read_of_its_row_is_refused(small: Small, tmp_path: Path, change):
+    there = small.copy(tmp_path)
+    rows = there.rows
+    rows[4] |= change
+    there.files.rollouts.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    before = snapshot(tmp_path)
+    said = small.run(there.files.rollouts, "--resume", code=2)
+    assert f"has another `{next(iter(change))}` than its row" in said
+    assert f"{there.files.rollouts}, line 5" in said
+    assert snapshot(tmp_path) == before

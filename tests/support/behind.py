@@ -57,16 +57,20 @@ class Behind:
     """A benchmark behind an endpoint.
 
     Attributes:
+        made: How it is put there.
         url: The endpoint's base URL.
         words: What chooses the benchmark on the command line.
         environ: What it needs in the environment.
-        rows: How many rows it has.
     """
 
+    made: Made
     url: str
     words: tuple[str, ...]
     environ: Mapping[str, str]
-    rows: int
+
+    def at(self, url: str) -> Behind:
+        """The same benchmark behind another endpoint."""
+        return self.made.behind(url)
 
     def command(self, output: Path, *words: str) -> list[str]:
         """The words of `gym eval run`."""
@@ -120,7 +124,7 @@ class Made:
 
     def behind(self, url: str) -> Behind:
         base = url.removesuffix("/v1")
-        return Behind(url, (*self.words, *self.policy(base)), self.environ(base), self.rows)
+        return Behind(self, url, (*self.words, *self.policy(base)), self.environ(base))
 
 
 def small_benchmark(folder: Path, *, rows: int = 24, max_turns: int = 10) -> Made:

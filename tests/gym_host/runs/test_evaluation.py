@@ -18,10 +18,11 @@ from rich.console import Console
 from gym_host.errors import UserError
 from gym_host.runs.attempts import run_attempt
 from gym_host.runs.evaluation import Evaluation, Outcome, evaluate
+from gym_host.runs.replacing import kept_as
 from gym_host.runs.run_files import RunFiles, key_of
 from gym_host.runs.tasks import Plan, materialize
 from gym_host.serving.local import running
-from tests.support.components import SumsRoot, read_jsonl, snapshot, sum_row, until
+from tests.support.components import SumsRoot, read_jsonl, snapshot, sum_row, until, write_jsonl
 
 Json = dict[str, Any]
 
@@ -210,6 +211,50 @@ async def test_overwriting_starts_anew(bench: Bench):
     assert (numbers(bench.rows), bench.failures, numbers(read_jsonl(bench.files.inputs))) == ([3], [], [3])
 
 
+async def test_what_is_overwritten_is_kept_until_the_new_run_has_scored_something(bench: Bench):
+    bench.root.write([sum_row(1)])
+    await bench.run()
+    before = snapshot(bench.files.rollouts.parent)
+    bench.root.write([sum_row(2, *["failed"] * 4, "scored")])
+    for _ in range(2):
+        assert (await bench.run(overwrite=True)).scored == 0
+        after = snapshot(bench.files.rollouts.parent)
+        assert {name: after[f"{name}.replaced"] for name in before} == before
+        assert bench.record["counts"]["scored"] == 0
+    assert f"what was to be replaced is kept as {bench.files.rollouts}.replaced" in bench.said.getvalue()
+    await bench.run(resume=True)
+    assert len(snapshot(bench.files.rollouts.parent)) == 10
+    assert (await bench.run(resume=True, max_attempts=9)).scored == 1
+    assert snapshot(bench.files.rollouts.parent).keys() == before.keys()
+    assert numbers(bench.rows) == [2]
+
+
+async def test_what_is_overwritten_goes_with_the_first_rollout_that_is_scored(bench: Bench):
+    bench.root.write([sum_row(1)])
+    await bench.run()
+    bench.root.write([sum_row(2), sum_row(3, waits="gate")])
+    second = asyncio.create_task(bench.run(overwrite=True))
+    await until(lambda: len(bench.root.calls()) == 3 and bench.files.rollouts.exists() and len(bench.rows) == 1)
+    assert not list(bench.files.rollouts.parent.glob("*.replaced"))
+    bench.root.open("gate")
+    assert (await second).complete
+
+
+@pytest.mark.parametrize("moved", range(6))
+async def test_overwriting_that_was_killed_while_it_made_room_is_done_again(bench: Bench, moved: int):
+    bench.root.write([sum_row(1)])
+    await bench.run()
+    before = snapshot(bench.files.rollouts.parent)
+    for path in bench.files.all[::-1][:moved]:
+        path.replace(kept_as(path))
+    bench.root.write([sum_row(2, "failed", "failed", "scored")])
+    assert (await bench.run(overwrite=True)).scored == 0
+    after = snapshot(bench.files.rollouts.parent)
+    assert {name: after[f"{name}.replaced"] for name in before} == before
+    assert (await bench.run(overwrite=True)).scored == 1
+    assert snapshot(bench.files.rollouts.parent).keys() == before.keys()
+
+
 async def test_what_is_to_be_overwritten_stays_until_it_is_certain_that_the_servers_start(bench: Bench):
     bench.root.write([sum_row(1)])
     await bench.run()
@@ -383,7 +428,35 @@ async def test_a_rollout_that_is_none_of_the_run_is_refused(bench: Bench):
     await bench.run()
     with bench.files.rollouts.open("a") as file:
         file.write('{"_ng_task_index": 7, "_ng_rollout_index": 0, "reward": 1}\n')
-    assert "holds the rollout (7, 0)" in await bench.refused(resume=True)
+    said = await bench.refused(resume=True)
+    assert "the rollout (7, 0) is not among the rows of this run" in said
+    assert "x.jsonl, line 2" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"id": "sum-9"}, "has another `id` than its row"),
+        ({"responses_create_params": {"input": ["x"]}}, "has another `responses_create_params` than its row"),
+        ({"agent_ref": {"name": "somebody"}}, "has another `agent_ref` than its row"),
+        ({"rater": "nobody"}, "has another `rater` than its row"),
+        ({"reward": None}, "has no score"),
+        ({"reward": "0.5"}, "has no score"),
+        ({"_ng_failure_class": "sum_failed"}, "has no score"),
+    ],
+)
+async def test_a_rollout_that_somebody_changed_is_refused_by_its_line(bench: Bench, change: Json, words: str):
+    bench.root.write([sum_row(0), sum_row(1, rater="anna"), sum_row(2)])
+    await bench.run(concurrency=1)
+    lines = bench.rows
+    lines[1] |= change
+    write_jsonl(bench.files.rollouts, lines)
+    said = await bench.refused(resume=True)
+    assert f"the rollout (1, 0) {words}" in said
+    assert f"{bench.files.rollouts}, line 2" in said
+    write_jsonl(bench.files.rollouts, [lines[0], lines[2]])
+    assert (await bench.run(resume=True)).complete
+    assert bench.root.calls().count("run 1 0") == 2
 
 
 # Signals and cancelling
