@@ -62,9 +62,10 @@ class InMemoryCalls:
         if app is None:
             raise ServerError(server, path, None, f"no server of this name is running; running are: {', '.join(self.apps)}")
         content = b"" if body is None else _written(server, path, body)
-        exchange = _Exchange(content)
+        exchange, scope = _Exchange(content), _scope(server, path, content, "GET" if body is None else "POST")
+        del content  # It may be large, and the call long: whoever has read it need not keep it.
         try:
-            await app(_scope(server, path, content, "GET" if body is None else "POST"), exchange.receive, exchange.send)
+            await app(scope, exchange.receive, exchange.send)
         except Exception as error:
             logger.exception("%s%s failed", server, path)
             raise ServerError(server, path, 500, f"{type(error).__name__}: {error}") from error

@@ -19,9 +19,19 @@ from fastapi import FastAPI, Request, Response
 from gym_host.config.settings import ServerSettings
 from gym_host.errors import ConfigError, GymError, ServerError, UserError
 from gym_host.serving.calls import Json, ServerCalls
-from gym_host.serving.json_app import JsonApp, JsonBytes, unprocessable
+from gym_host.serving.json_app import JsonApp, JsonBytes, described_body, row_of, unprocessable
 
-__all__ = ["JsonApp", "JsonBytes", "ServerContext", "SettingsT", "base_app", "build_app", "unprocessable"]
+__all__ = [
+    "JsonApp",
+    "JsonBytes",
+    "ServerContext",
+    "SettingsT",
+    "base_app",
+    "build_app",
+    "described_body",
+    "row_of",
+    "unprocessable",
+]
 
 SettingsT = TypeVar("SettingsT", bound=ServerSettings)
 

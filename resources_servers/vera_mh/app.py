@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from pydantic import BaseModel, ConfigDict, Field
 
 from gym_host.config.settings import ServerRef, ServerSettings
 from gym_host.errors import ServerError
 from gym_host.serving.calls import ServerCalls
 from gym_host.serving.process import serve
-from gym_host.serving.server import JsonBytes, ServerContext, base_app, unprocessable
+from gym_host.serving.server import JsonBytes, ServerContext, base_app, described_body, row_of, unprocessable
 from vera_mh.comparison import compare
 from vera_mh.errors import JudgeFailed, ModelError, RowError
 from vera_mh.findings import Finding
@@ -120,10 +120,10 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
     app = base_app(context, about=pack.about())
     app.add_exception_handler(RowError, unprocessable)
 
-    @app.post("/verify")
-    async def verify(body: VerifyRequest) -> JsonBytes:
+    @app.post("/verify", openapi_extra=described_body(VerifyRequest))
+    async def verify(row: Annotated[Json, Depends(row_of(VerifyRequest))]) -> JsonBytes:
         """Judges a conversation. A judge that fails gives a row with `_ng_failure_class`, never a rating."""
-        row = unjudged(body.model_dump(exclude_unset=True))
+        row = unjudged(row)
         row |= conversation_fields(turns_of_row(row), row)
         try:
             verdict = await judge.judge(row["transcript"])

@@ -134,7 +134,8 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
 
 async def _decoded(request: Request, needed: str) -> dict[str, Any]:
     try:
-        body = orjson.loads(await request.body())
+        # Read here and not by `request.body()`, which would keep the bytes for as long as the call takes.
+        body = orjson.loads(b"".join([part async for part in request.stream()]))
     except orjson.JSONDecodeError as error:
         raise RequestError(f"Is no JSON: {error}", field="body") from None
     if not isinstance(body, dict):

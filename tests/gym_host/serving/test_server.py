@@ -15,15 +15,18 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import httpx
 import pytest
 import yaml
+from fastapi import Depends, FastAPI, Request
+from pydantic import BaseModel
 
 from gym_host.errors import ServerError
 from gym_host.serving.calls import InMemoryCalls
 from gym_host.serving.process import addresses, serve
-from gym_host.serving.server import ServerContext, base_app, unprocessable
+from gym_host.serving.server import JsonBytes, ServerContext, base_app, row_of, unprocessable
 from tests.support import sums_server
 from tests.support.components import SumsRoot, sum_row
 from tests.support.servers import free_port
@@ -181,6 +184,50 @@ async def test_a_request_that_cannot_be_read_is_answered_in_the_words_of_the_err
     with pytest.raises(ServerError) as caught:
         await InMemoryCalls({"agent": app}).call("agent", "/run", {})
     assert (caught.value.status, caught.value.message) == (422, "the row has no conversation")
+
+
+class Numbered(BaseModel):
+    """A row with a number."""
+
+    number: int
+
+
+async def numbered_row(body: bytes) -> tuple[int, Any]:
+    """What comes of posting a body where a row with a number is wanted."""
+    app = FastAPI()
+
+    @app.post("/run")
+    async def run(request: Request, row: Annotated[dict[str, Any], Depends(row_of(Numbered))]) -> JsonBytes:
+        with pytest.raises(RuntimeError, match="Stream consumed"):
+            await request.body()
+        return JsonBytes(row)
+
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://agent") as client:
+        answer = await client.post("/run", content=body, headers={"content-type": "application/json"})
+    return answer.status_code, answer.json()
+
+
+async def test_a_large_row_comes_as_it_is_and_its_request_keeps_no_copy_of_it():
+    sent = {"number": 1, "text": "word " * 100_000, "more": {"a": [None]}}
+    assert await numbered_row(json.dumps(sent).encode()) == (200, sent)
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "words"),
+    [
+        (b'{"number": ', ["body", 11], "is no JSON"),
+        (b"", ["body", 0], "is no JSON"),
+        (b"[1]", ["body"], "dictionary"),
+        (b'{"number": "many"}', ["body", "number"], "integer"),
+        (b"{}", ["body", "number"], "required"),
+    ],
+)
+async def test_a_large_row_that_is_not_right_is_refused_by_its_place(body: bytes, place: list[str | int], words: str):
+    status, answer = await numbered_row(body)
+    (fault,) = answer["detail"]
+    assert (status, fault["loc"]) == (422, place)
+    assert words in fault["msg"]
 
 
 # Addresses
