@@ -67,9 +67,11 @@ def write_rows(path: Path, count: int, max_turns: int) -> Path:
 
 def run_in_process(url: str, rows: Path, output: Path, *words: str, concurrency: int) -> Cost:
     """`gym eval run` with all servers in its process."""
-    command = _run_command(rows, output, concurrency, words)
+    command = run_command(rows, output, concurrency, words)
     before, began = calls_of(url), time.perf_counter()
-    process = subprocess.Popen(command, env=_environment(url), cwd=PROJECT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, env=environment_for(url), cwd=PROJECT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
@@ -81,19 +83,20 @@ def run_in_process(url: str, rows: Path, output: Path, *words: str, concurrency:
 def run_on_ports(url: str, rows: Path, output: Path, *, concurrency: int, head_port: int) -> Cost:
     """`gym eval run --no-serve` against `gym env start`; the CPU of all processes counts."""
     with _servers(url, head_port) as pids:
-        before, began, used = calls_of(url), time.perf_counter(), sum(map(_cpu_of, pids))
-        command = _run_command(rows, output, concurrency, ["--no-serve", "--head", f"http://127.0.0.1:{head_port}"])
-        process = subprocess.Popen(command, env=_environment(url), cwd=PROJECT, stdout=subprocess.DEVNULL)
+        before, began, used = calls_of(url), time.perf_counter(), sum(map(cpu_of, pids))
+        command = run_command(rows, output, concurrency, ["--no-serve", "--head", f"http://127.0.0.1:{head_port}"])
+        process = subprocess.Popen(command, env=environment_for(url), cwd=PROJECT, stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         wall = time.perf_counter() - began
-        servers = sum(map(_cpu_of, pids)) - used
+        servers = sum(map(cpu_of, pids)) - used
         peak = max(map(_peak_of, pids))
         calls = calls_of(url) - before
     return cost_of(output, calls, servers + usage.ru_utime + usage.ru_stime, wall, max(peak, usage.ru_maxrss / 1024))
 
 
-def _run_command(rows: Path, output: Path, concurrency: int, words: Sequence[str]) -> list[str]:
+def run_command(rows: Path, output: Path, concurrency: int, words: Sequence[str]) -> list[str]:
+    """The words of `gym eval run` with the benchmark's configuration."""
     data = ["--config", str(CONFIG), "--agent", "vera_mh_agent", "--input", str(rows), "--output", str(output), "--overwrite"]
     return [*GYM, "eval", "run", *data, "--concurrency", str(concurrency), *words]
 
@@ -101,7 +104,7 @@ def _run_command(rows: Path, output: Path, concurrency: int, words: Sequence[str
 @contextmanager
 def _servers(url: str, head_port: int) -> Iterator[list[int]]:
     command = [*GYM, "env", "start", "--config", str(CONFIG), "--head-port", str(head_port)]
-    process = subprocess.Popen(command, env=_environment(url), cwd=PROJECT, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, env=environment_for(url), cwd=PROJECT, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
         if not any(line.startswith("stop them") for line in process.stdout):
@@ -113,7 +116,8 @@ def _servers(url: str, head_port: int) -> Iterator[list[int]]:
         process.communicate(timeout=60)
 
 
-def _environment(url: str) -> Mapping[str, str]:
+def environment_for(url: str) -> Mapping[str, str]:
+    """The environment in which the configuration finds its endpoint."""
     return os.environ | {"BENCH_URL": url.removesuffix("/v1")}
 
 
@@ -124,7 +128,8 @@ def calls_of(url: str) -> int:
     return sum(count for name, count in counts.items() if "/" not in name)
 
 
-def _cpu_of(pid: int) -> float:
+def cpu_of(pid: int) -> float:
+    """CPU seconds that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
 

@@ -14,7 +14,7 @@ import pytest
 from tests.faults.conftest import Small
 from tests.support.behind import results
 from tests.support.components import snapshot, wait_until
-from tests.support.endpoint import Fault, endpoint_process
+from tests.support.endpoint import Fault, endpoint_process, endpoint_thread
 
 TAILS = {
     "half a row": lambda line: line[: len(line) // 2],
@@ -105,8 +105,8 @@ def test_22_a_second_run_is_refused_whatever_it_wants_until_the_first_is_dead(sm
 def test_a_key_that_is_refused_at_the_first_answer_does_not_cost_the_run_that_was_to_be_replaced(small: Small, tmp_path: Path):
     there = small.copy(tmp_path)
     before = snapshot(tmp_path)
-    with endpoint_process(seed=7, faults=[Fault(kind="status", status=401)]) as url:
-        _, said = small.behind.at(url).run(there.files.rollouts, "--overwrite", code=1)
+    with endpoint_thread(seed=7, faults=[Fault(kind="status", status=401)]) as endpoint:
+        _, said = small.behind.at(endpoint.url).run(there.files.rollouts, "--overwrite", code=1)
     assert f"nothing was scored, so what was to be replaced is kept as {there.files.rollouts}.replaced" in said
     assert {name: content for name, content in snapshot(tmp_path).items() if name.endswith(".replaced")} == {
         f"{name}.replaced": content for name, content in before.items()

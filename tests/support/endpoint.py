@@ -28,8 +28,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import queue
+import resource
 import subprocess
 import sys
+import threading
 import time
 import weakref
 from collections import Counter
@@ -46,7 +49,7 @@ from tests.support.faults import KINDS, Call, Fault, FaultPlan, as_argument, jso
 from tests.support.replies import completion, digest_of, heard, role_of
 from tests.support.tokens import choice_logprobs, prompt_tokens, said
 
-__all__ = ["Fault", "RecordedRequest", "Spoiled", "TestEndpoint", "endpoint_process", "running_endpoint"]
+__all__ = ["Fault", "RecordedRequest", "Spoiled", "TestEndpoint", "endpoint_process", "endpoint_thread", "running_endpoint"]
 
 _ROOT = Path(__file__).parents[2]
 
@@ -224,6 +227,27 @@ def endpoint_process(
         process.communicate(timeout=10)
 
 
+@contextmanager
+def endpoint_thread(*, seed: int = 0, faults: Iterable[Fault] = (), record: bool = False) -> Iterator[TestEndpoint]:
+    """Run the endpoint in a thread of this process, for tests that wait for another process meanwhile."""
+    started: queue.Queue[tuple[TestEndpoint, asyncio.AbstractEventLoop, asyncio.Event]] = queue.Queue()
+
+    async def serve() -> None:
+        async with running_endpoint(seed=seed, faults=faults, record=record) as endpoint:
+            stop = asyncio.Event()
+            started.put((endpoint, asyncio.get_running_loop(), stop))
+            await stop.wait()
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    endpoint, loop, stop = started.get(timeout=30)
+    try:
+        yield endpoint
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+
+
 async def _serve(options: argparse.Namespace) -> None:
     settings = {"seed": options.seed, "latency": options.latency, "record": options.record, "port": options.port}
     async with running_endpoint(faults=options.fault, **settings) as endpoint:
@@ -240,6 +264,8 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
     parser.add_argument("--record", action="store_true", help="keep what comes in")
     parser.add_argument("--fault", type=Fault.parse, action="append", default=[], help="a rule as a JSON object; repeatable")
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # A connection for each of thousands of callers.
     try:
         asyncio.run(_serve(parser.parse_args()))
     except KeyboardInterrupt:

@@ -38,7 +38,8 @@ class Fault:
         first: Only the first so many requests that match all else.
         attempts: Only the first so many requests with the same messages, so that retries get through.
         status: For `status`.
-        body: For `status`, `content`: the body or the text. For `error_in_200` and `choice_error`: the error object.
+        body: For `status`, `content`: the body or the text. For `error_in_200` and `choice_error`: the error object. For `choice`
+            and `merged`: the keys that are changed.
         headers: For `status`: such as `Retry-After`.
         seconds: For `slow`: how long the answer takes. For `silence`: how long nothing is said.
         period: For `flapping`: so many requests up, then so many down.
@@ -159,6 +160,14 @@ async def _content(fault: Fault, call: Call) -> web.StreamResponse:
     return answer(call, message={"role": "assistant", "content": "I would rather say yes." if fault.body is None else fault.body})
 
 
+async def _choice(fault: Fault, call: Call) -> web.StreamResponse:
+    return answer(call, **fault.body)
+
+
+async def _merged(fault: Fault, call: Call) -> web.StreamResponse:
+    return json_response({**call.completion, **fault.body})
+
+
 async def _garbage(fault: Fault, call: Call) -> web.StreamResponse:
     return web.Response(body=b'{"id": "chatcmpl-1", "choi', content_type="application/json")
 
@@ -231,6 +240,7 @@ async def _flapping(fault: Fault, call: Call) -> web.StreamResponse:
 
 
 KINDS: dict[str, Callable[[Fault, Call], Awaitable[web.StreamResponse]]] = {
+    "choice": _choice,  # a well-formed answer whose first choice has the body's keys, such as `message` and `finish_reason`
     "choice_error": _choice_error,  # half a text, and the finish reason `error`
     "content": _content,  # a well-formed answer with this text: for the judge, one that is no JSON
     "cut": _cut,  # the connection is reset before anything is answered
@@ -241,6 +251,7 @@ KINDS: dict[str, Callable[[Fault, Call], Awaitable[web.StreamResponse]]] = {
     "half": _half,  # a whole HTTP answer with half of the JSON
     "html": _html,
     "huge": _huge,
+    "merged": _merged,  # a well-formed answer with the body's keys, such as `usage` or `service_tier`
     "no_choices": _no_choices,
     "reset_in_body": _reset_in_body,
     "reset_in_headers": _reset_in_headers,

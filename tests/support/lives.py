@@ -58,7 +58,7 @@ class Lives:
             text=True,
         )
         # What this imports, no life has to.
-        self._ask({"words": ["env", "validate", "--config", str(CONFIG)], "kill_after": None, "begun": None, "within": True})
+        self._ask({"words": ["env", "validate", "--config", str(CONFIG)], "within": True})
 
     def __enter__(self) -> Self:
         return self
@@ -66,16 +66,24 @@ class Lives:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._process.communicate(timeout=_LONGEST)
 
-    def live(self, words: Sequence[str], *, kill_after: float | None = None, begun: Path | None = None) -> End:
+    def live(
+        self,
+        words: Sequence[str],
+        *,
+        environ: Mapping[str, str] | None = None,
+        kill_after: float | None = None,
+        begun: Path | None = None,
+    ) -> End:
         """Runs the command.
 
         Args:
             words: Its words.
+            environ: What this life has in its environment beside what all have.
             kill_after: Seconds after which it is killed, if it still lives.
             begun: The seconds count from when this file is there; by default from the start.
         """
-        asked = {"words": list(words), "kill_after": kill_after, "begun": str(begun) if begun else None, "within": False}
-        return End(**self._ask(asked))
+        asked = {"words": list(words), "environ": dict(environ or {}), "kill_after": kill_after, "within": False}
+        return End(**self._ask(asked | {"begun": str(begun) if begun else None}))
 
     def _ask(self, life: Mapping[str, Any]) -> dict[str, Any]:
         assert self._process.stdin is not None
@@ -108,6 +116,7 @@ def _live(life: Mapping[str, Any]) -> int:
     child = os.fork()
     if child == 0:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+        os.environ.update(life["environ"])
         code = 99
         try:
             code = main(life["words"])

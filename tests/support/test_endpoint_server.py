@@ -114,11 +114,14 @@ async def test_flapping_takes_turns():
     assert up == [True, True, False, False, True, True]
 
 
+BODIES = {"choice": {"finish_reason": "tired"}, "merged": {"usage": None}}
+
+
 @pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"flapping", "huge", "stale"}))
 async def test_every_kind_of_fault_spoils_the_answer_or_delays_it(kind):
     async with running_endpoint() as healthy:
         good = await ask(healthy.url, body_of("Hello"))
-    async with running_endpoint(faults=[Fault(kind=kind, seconds=0.1, parameter="messages")]) as endpoint:
+    async with running_endpoint(faults=[Fault(kind=kind, seconds=0.1, parameter="messages", body=BODIES.get(kind))]) as endpoint:
         try:
             got = await ask(endpoint.url, body_of("Hello"))
         except (aiohttp.ClientError, ValueError):
