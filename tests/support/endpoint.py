@@ -52,6 +52,7 @@ from tests.support.tokens import choice_logprobs, prompt_tokens, said
 __all__ = ["Fault", "RecordedRequest", "Spoiled", "TestEndpoint", "endpoint_process", "endpoint_thread", "running_endpoint"]
 
 _ROOT = Path(__file__).parents[2]
+_SHOWN = ("counts", "max_concurrency", "max_concurrency_of", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ class TestEndpoint:
         spoiled: Answers that were spoiled, in order.
         seconds: How long the endpoint had requests in its hands, all of them together.
         max_concurrency: The highest number of requests that were in progress at once.
+        max_concurrency_of: The same for each role.
     """
 
     __test__ = False  # it is no test class, whatever its name says to pytest
@@ -95,11 +97,14 @@ class TestEndpoint:
         self.spoiled: list[Spoiled] = []
         self.seconds = 0.0
         self.max_concurrency = 0
+        self.max_concurrency_of: Counter[str] = Counter()
         self.port = 0
         self._plan = FaultPlan(tuple(faults))
         self._attempts: Counter[bytes] = Counter()
+        self._company: list[asyncio.Event] = []
         self._on_connection: weakref.WeakKeyDictionary[asyncio.BaseTransport, int] = weakref.WeakKeyDictionary()
         self._in_progress = 0
+        self._in_progress_of: Counter[str] = Counter()
         self._number = 0
 
     @property
@@ -120,10 +125,13 @@ class TestEndpoint:
         began = time.perf_counter()
         self._in_progress += 1
         self.max_concurrency = max(self.max_concurrency, self._in_progress)
+        role = ""
         try:
             body = orjson.loads(await request.content.read())
             role = role_of(request.path, body)
             self.counts[role] += 1
+            self._in_progress_of[role] += 1
+            self.max_concurrency_of[role] = max(self.max_concurrency_of[role], self._in_progress_of[role])
             if self.record:
                 headers = {name.lower(): value for name, value in request.headers.items()}
                 self.requests.append(RecordedRequest(role, request.path, headers, body))
@@ -137,6 +145,7 @@ class TestEndpoint:
             return await self._faulty(request, body, role, digest, reply) if self._plan else json_response(reply)
         finally:
             self._in_progress -= 1
+            self._in_progress_of[role] -= 1
             self.seconds += time.perf_counter() - began
 
     async def _faulty(
@@ -148,7 +157,7 @@ class TestEndpoint:
         if request.transport is not None:
             on_connection = self._on_connection.get(request.transport, 0) + 1
             self._on_connection[request.transport] = on_connection
-        call = Call(request, body, role, digest, self._attempts[digest], number, on_connection, reply)
+        call = Call(request, body, role, digest, self._attempts[digest], number, on_connection, reply, self._company)
         fault = self._plan.pick(call)
         if fault is None:
             return json_response(reply)
@@ -164,8 +173,7 @@ class TestEndpoint:
             tokens = prompt_tokens(orjson.loads(await request.content.read())["messages"])
             return json_response({"tokens": tokens, "count": len(tokens), "max_model_len": 2**20})
         if request.path == "/stats":
-            shown = {"counts": self.counts, "max_concurrency": self.max_concurrency, "seconds": self.seconds}
-            return json_response(shown)
+            return json_response({name: getattr(self, name) for name in _SHOWN})
         if request.path == "/faults":
             return json_response(self.spoiled)
         error = {"message": f"There is no {request.method} {request.path} here", "code": 404}

@@ -42,7 +42,7 @@ class Fault:
             and `merged`: the keys that are changed.
         headers: For `status`: such as `Retry-After`.
         seconds: For `slow`: how long the answer takes. For `silence`: how long nothing is said.
-        period: For `flapping`: so many requests up, then so many down.
+        period: For `flapping`: so many requests up, then so many down. For `together`: how many there have to be.
         parameter: For `unsupported`: refused if the body holds it.
         instead: For `unsupported`: the name to use, put into the message.
     """
@@ -99,6 +99,7 @@ class Call:
     number: int
     request_on_connection: int
     completion: dict[str, Any]
+    company: list[asyncio.Event]
 
     @property
     def transport(self) -> asyncio.Transport:
@@ -226,6 +227,16 @@ async def _slow(fault: Fault, call: Call) -> web.StreamResponse:
     return response
 
 
+async def _together(fault: Fault, call: Call) -> web.StreamResponse:
+    answered = asyncio.Event()
+    call.company.append(answered)
+    if len(call.company) >= fault.period:
+        for each in call.company:
+            each.set()
+    await answered.wait()
+    return json_response(call.completion)
+
+
 async def _unsupported(fault: Fault, call: Call) -> web.StreamResponse:
     message = f"Unsupported parameter: '{fault.parameter}' is not supported with this model."
     if fault.instead:
@@ -259,6 +270,7 @@ KINDS: dict[str, Callable[[Fault, Call], Awaitable[web.StreamResponse]]] = {
     "slow": _slow,
     "stale": _cut,  # like a server that closed the idle connection: every request but the first on it is reset
     "status": _status,
+    "together": _together,  # answered well, but only once so many are waiting
     "unsupported": _unsupported,
     "wrong_content_type": _wrong_content_type,
 }

@@ -114,10 +114,20 @@ async def test_flapping_takes_turns():
     assert up == [True, True, False, False, True, True]
 
 
+async def test_answers_that_wait_for_company_come_together():
+    async with running_endpoint(faults=[Fault(kind="together", period=20)]) as endpoint:
+        alone = asyncio.create_task(ask(endpoint.url, body_of("Hello")))
+        done, _ = await asyncio.wait([alone], timeout=0.1)
+        assert not done
+        await asyncio.gather(*(ask(endpoint.url, body_of("Hello")) for _ in range(19)))
+        assert "choices" in await alone
+    assert endpoint.max_concurrency == 20
+
+
 BODIES = {"choice": {"finish_reason": "tired"}, "merged": {"usage": None}}
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"flapping", "huge", "stale"}))
+@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"flapping", "huge", "stale", "together"}))
 async def test_every_kind_of_fault_spoils_the_answer_or_delays_it(kind):
     async with running_endpoint() as healthy:
         good = await ask(healthy.url, body_of("Hello"))
