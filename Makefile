@@ -6,7 +6,7 @@ VENV ?= .venv
 INTEROP_VENV ?= .venv-interop
 BIN := $(VENV)/bin
 
-.PHONY: help install demo example test interop bench docs lint audit clean
+.PHONY: help install demo example test interop bench soak docs lint audit clean
 .DEFAULT_GOAL := help
 
 help:
@@ -16,6 +16,7 @@ help:
 	@echo "make example  make the example rows, rollouts and metrics of the verifier anew"
 	@echo "make interop  install NVIDIA NeMo Gym in an environment of its own (once) and run this checkout under it: minutes"
 	@echo "make bench    what our own part of a run costs (about ten minutes)"
+	@echo "make soak     two hundred conversations at once for ten minutes: whether memory, open files and latency stay as they were"
 	@echo "make docs     check the documentation with Fern's own command (needs npx, which fetches it once)"
 	@echo "make audit    look the installed packages up in the database of known vulnerabilities (needs a network)"
 	@echo "make clean    remove the virtual environment and the caches"
@@ -53,6 +54,9 @@ interop: install
 
 bench: install
 	$(BIN)/python -m bench
+
+soak: install
+	$(BIN)/python -m bench.soak
 
 docs:
 	npx --yes fern-api@$$(sed -n 's/.*"version": "\(.*\)".*/\1/p' fern/fern.config.json) check --local

@@ -7,7 +7,9 @@ The number in a test's name is that of the kind of trouble in `README.md`.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +20,12 @@ import pytest
 from tests.faults.conftest import Small
 from tests.support.behind import Results, results
 from tests.support.components import lines_in, wait_until
+from tests.support.demo import PACK_FOLDER
 from tests.support.endpoint import Fault, endpoint_thread
 
 Json = dict[str, Any]
 
+SERVERS_WITH_A_PACK = ("vera_mh.resources_servers.vera_mh", "vera_mh_agent.responses_api_agents.vera_mh_agent")
 SECOND = 1
 """The turn, as the endpoint counts it, of a side that has spoken once."""
 FIRST_QUESTION = "how openly do they speak"
@@ -73,6 +77,20 @@ def ran(small: Small, tmp_path: Path) -> Any:
 
 def said_by(row: Json, speaker: str) -> list[str]:
     return [turn["response"] for turn in row["conversation"] if turn["speaker"] == speaker]
+
+
+def pack_with_a_first_question(folder: Path, *options: str) -> Path:
+    """The demo's pack, its first question with these options."""
+    pack = folder / "pack"
+    shutil.copytree(PACK_FOLDER, pack)
+    rubric, manifest = pack / "rubric.tsv", pack / "manifest.yaml"
+    before = rubric.read_text("utf-8")
+    after = before.replace("\tOpenly\t", f"\t{options[0]}\t", 1).replace("\tIn hints\t", f"\t{options[1]}\t", 1)
+    rubric.write_text(after, "utf-8")
+    old, new = (hashlib.sha256(text.encode()).hexdigest() for text in (before, after))
+    assert old in manifest.read_text()
+    manifest.write_text(manifest.read_text().replace(old, new))
+    return pack
 
 
 # Providers' answers
@@ -224,6 +242,16 @@ def test_13_15_a_judge_that_is_never_understood_fails_the_row_with_its_last_repl
     assert details["usage"]["completion_tokens"] > 0
     assert len(failed.failure["conversation"]) >= 2
     assert failed.counts["fault/content"] == 9
+
+
+@pytest.mark.parametrize(("said", "taken"), [("acute danger", "acute danger"), ("Danger", "no acute danger")])
+def test_12_the_equal_option_wins_over_one_that_holds_it(ran, tmp_path, said, taken):
+    pack = pack_with_a_first_question(tmp_path, "no acute danger", "acute danger")
+    reply = json.dumps({"answer": said, "reasoning": "So."})
+    words = tuple(f"{server}.pack={pack}" for server in SERVERS_WITH_A_PACK)
+    row = ran(Fault(kind="content", role="judge", contains=FIRST_QUESTION, body=reply), words=words).row
+    step = row["question_path"][0]
+    assert (step["answer"], step["raw_answer"], step["fallback"]) == (taken, said, False)
 
 
 @pytest.mark.parametrize("kind", ["silence", "cut", "choice_error"])

@@ -60,7 +60,7 @@ def test_21_a_record_that_is_not_whole_is_named_and_nothing_is_touched(small: Sm
 
 
 @pytest.mark.parametrize("content", [b"", b"[{", b"\0" * 300])
-def test_metrics_and_rows_as_dispatched_that_are_not_whole_are_written_anew(small: Small, tmp_path: Path, content: bytes):
+def test_23_metrics_and_rows_as_dispatched_that_are_not_whole_are_written_anew(small: Small, tmp_path: Path, content: bytes):
     there = small.copy(tmp_path)
     inputs = there.files.inputs.read_bytes()
     there.files.metrics.write_bytes(content)
