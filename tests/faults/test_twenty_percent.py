@@ -45,7 +45,7 @@ FAULTS = [
     Fault(kind="wrong_content_type", probability=0.01),
     Fault(kind="flapping", period=40, probability=0.02),
     Fault(kind="content", role="judge", probability=0.01),
-    Fault(kind="silence", seconds=20, probability=0.002, first=4),
+    Fault(kind="silence", seconds=20, probability=0.002, first=2),
     Fault(kind="huge", probability=0.001, first=2),
     Fault(kind="status", status=400, probability=0.001),
     Fault(kind="status", status=401, probability=0.0005),
