@@ -29,7 +29,8 @@ class Belonging:
 
     Attributes:
         rows: The rows of the run, by key.
-        fields: What the metrics read of a rollout; where the row has said it, it must be as the row says.
+        fields: What the metrics read of a rollout; where the row has said it, it must be as the row says. A row that is itself a
+            rollout of another run has said what that run came to, so that nothing follows from it.
     """
 
     rows: Mapping[Key, Json]
@@ -44,7 +45,8 @@ class Belonging:
         row = self.rows.get(key)
         if row is None:
             raise OutputError(f"the rollout {key} is not among the rows of this run", where=where, mend="remove the line")
-        differing = differing_key(row, rollout, (*OF_THE_ROW, "agent_ref", *self.fields))
+        said = () if "reward" in row else self.fields
+        differing = differing_key(row, rollout, (*OF_THE_ROW, "agent_ref", *said))
         if differing is not None:
             raise OutputError(f"the rollout {key} has another `{differing}` than its row", where=where, mend=_MEND)
         reward = rollout.get("reward")

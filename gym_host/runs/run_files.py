@@ -111,7 +111,7 @@ class RunFiles:
         """
         handle = self._lock()
         try:
-            for path in self.all:
+            for path in (*self.all, self.report):
                 clear_unfinished(path)
             yield
         finally:

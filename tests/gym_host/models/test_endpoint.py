@@ -231,6 +231,18 @@ async def test_09_a_wait_above_the_cap_fails_at_once_and_says_so():
     assert "asks to wait 75 seconds, more than retry_after_cap_seconds, 60" in error.message
 
 
+@pytest.mark.parametrize(("jump", "waits_for"), [(-86_400, None), (86_400, 0.0)])
+async def test_09_a_date_read_by_a_clock_that_has_jumped_costs_a_wait_or_a_clean_failure(jump, waits_for):
+    waits = Waits()
+    fault = Fault(kind="status", status=429, headers={"Retry-After": "Fri, 15 Jan 2027 08:00:30 GMT"}, attempts=1)
+    outcome, _ = await outcome_of([fault], waits=waits, now=lambda: NOW + jump)
+    if waits_for is None:
+        assert (outcome.kind, waits.seconds) == ("rate_limited", [])
+        assert "asks to wait 86430 seconds" in outcome.message
+    else:
+        assert (outcome.attempts, waits.seconds) == (2, [waits_for])
+
+
 async def test_waits_are_spread_by_chance():
     waits = Waits()
     await outcome_of([Fault(kind="status")], waits=waits, chance=lambda: 0.5, max_attempts=3)

@@ -273,6 +273,13 @@ async def test_a_second_run_of_the_same_files_is_refused_while_the_first_goes_on
 # Going on
 
 
+async def test_rollouts_of_another_run_can_be_the_rows_of_one_that_is_gone_on_with(bench: Bench):
+    bench.root.write([sum_row(1, rater="anna", reward=-5.0), sum_row(2, reward=-5.0)])
+    await bench.run()
+    assert [row["reward"] for row in bench.rows] == [1.0, 2.0]
+    assert (await bench.run(resume=True)).complete
+
+
 async def test_a_scored_rollout_is_never_run_again_and_a_failed_one_is(bench: Bench):
     bench.root.write([sum_row(0), sum_row(1, "failed", "scored"), sum_row(2), sum_row(3, "status", "failed", "scored")])
     assert (await bench.run()).scored == 2
