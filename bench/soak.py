@@ -37,7 +37,7 @@ _FLAT = 0.1
 """A measure is flat if its last third is at most so much above its first."""
 _ALLOWED = {"memory_mb": 8.0, "open_files": 8.0, "own_ms_mean": 3.0}
 """What a last third may be above its first however small that is."""
-_CALLS_OF_A_CONVERSATION = 40
+_CALLS_OF_A_CONVERSATION = 25
 """Fewer than there are, so that the rows last."""
 
 
@@ -102,16 +102,15 @@ def soak(folder: Path, url: str, *, minutes: float, concurrency: int, latency: f
     finished, samples, began = Finished(output), list[Sample](), time.monotonic()
     while process.poll() is None and time.monotonic() - began < minutes * 60:
         time.sleep(1.0)
-        try:
-            samples.append(_sample(process.pid, url, time.monotonic() - began, finished))
-        except (FileNotFoundError, ProcessLookupError):
-            break  # It has just ended.
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        if "VmRSS:" not in status:
+            break  # It has ended, and nobody has collected it yet.
+        samples.append(_sample(process.pid, status, url, time.monotonic() - began, finished))
     process.send_signal(signal.SIGINT)
     return samples, process.wait(timeout=60)
 
 
-def _sample(pid: int, url: str, at: float, finished: Finished) -> Sample:
-    status = Path(f"/proc/{pid}/status").read_text()
+def _sample(pid: int, status: str, url: str, at: float, finished: Finished) -> Sample:
     with urllib.request.urlopen(f"{url.removesuffix('/v1')}/stats") as answer:
         stats = json.load(answer)
     turns_ms = finished.turns_ms()
