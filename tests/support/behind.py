@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from bench.chain import CONFIG, PROJECT, write_rows
 from gym_host.runs.run_files import RunFiles
 from tests.support.components import KEY_VARIABLES, read_jsonl
@@ -143,15 +145,10 @@ def real_benchmark(folder: Path) -> Made:
         return {"VERA_MH_PACK": str(folder)} | urls | {f"VERA_MH_{name}_API_KEY": "unused" for name in models}
 
     def policy(base: str) -> tuple[str, ...]:
-        return (
-            "--model-type",
-            "inference_provider",
-            "--model",
-            "chatbot",
-            "--model-url",
-            f"{base}/provider/v1",
-            "--model-api-key",
-            "unused",
-        )
+        model = ("--model-type", "inference_provider", "--model", "chatbot", "--model-api-key", "unused")
+        return (*model, "--model-url", f"{base}/provider/v1", *impatient)
 
+    # The model type is read after all files, so that only words come after it.
+    settings = yaml.safe_load(IMPATIENT.read_text())["policy_model"]["responses_api_models"]["inference_provider"]
+    impatient = [f"++policy_model.responses_api_models.inference_provider.{key}={value}" for key, value in settings.items()]
     return Made(("--benchmark", "vera_mh"), environ, read_pack(VERA_MH, folder), 200, policy)
