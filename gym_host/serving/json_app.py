@@ -66,8 +66,9 @@ def read_json(content: bytes) -> Any:
 
 
 def row_of(model: type[BaseModel]) -> Callable[[Request], Awaitable[dict[str, Any]]]:
-    """A dependency of an endpoint that takes large rows and works on them for long: the row as it came, once a model has found it
-    right. Neither its bytes nor a second copy of it are kept by the request, as they are for a parameter.
+    """A dependency of an endpoint that works long on large rows: the row as it came, once a model has found it right.
+
+    Neither its bytes nor a second copy of it are kept by the request, as they are for a parameter.
 
     Args:
         model: What a row must be.

@@ -20,13 +20,13 @@ from typing import Annotated, Any
 import httpx
 import pytest
 import yaml
-from fastapi import Depends, FastAPI, Request
+from fastapi import Depends, Request
 from pydantic import BaseModel
 
 from gym_host.errors import ServerError
 from gym_host.serving.calls import InMemoryCalls
 from gym_host.serving.process import addresses, serve
-from gym_host.serving.server import JsonBytes, ServerContext, base_app, row_of, unprocessable
+from gym_host.serving.server import JsonApp, JsonBytes, ServerContext, base_app, described_body, row_of, unprocessable
 from tests.support import sums_server
 from tests.support.components import SumsRoot, sum_row
 from tests.support.servers import free_port
@@ -194,9 +194,9 @@ class Numbered(BaseModel):
 
 async def numbered_row(body: bytes) -> tuple[int, Any]:
     """What comes of posting a body where a row with a number is wanted."""
-    app = FastAPI()
+    app = JsonApp()
 
-    @app.post("/run")
+    @app.post("/run", openapi_extra=described_body(Numbered))
     async def run(request: Request, row: Annotated[dict[str, Any], Depends(row_of(Numbered))]) -> JsonBytes:
         with pytest.raises(RuntimeError, match="Stream consumed"):
             await request.body()
@@ -216,8 +216,8 @@ async def test_a_large_row_comes_as_it_is_and_its_request_keeps_no_copy_of_it():
 @pytest.mark.parametrize(
     ("body", "place", "words"),
     [
-        (b'{"number": ', ["body", 11], "is no JSON"),
-        (b"", ["body", 0], "is no JSON"),
+        (b'{"number": ', ["body", 11], "JSON decode error"),
+        (b"", ["body", 0], "JSON decode error"),
         (b"[1]", ["body"], "dictionary"),
         (b'{"number": "many"}', ["body", "number"], "integer"),
         (b"{}", ["body", "number"], "required"),
