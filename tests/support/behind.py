@@ -75,8 +75,8 @@ class Behind:
         return self.made.behind(url)
 
     def command(self, output: Path, *words: str) -> list[str]:
-        """The words of `gym eval run`."""
-        return ["eval", "run", *self.words, "--config", str(IMPATIENT), "--output", str(output), *words]
+        """The words of `gym eval run`, without the page at its end."""
+        return ["eval", "run", *self.words, "--config", str(IMPATIENT), "--no-report", "--output", str(output), *words]
 
     def start(
         self,
