@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vera_mh.power import paired_spread
+from vera_mh.analysis.power import paired_spread
 from vera_mh.score import Tally
 from vera_mh.statistics import paired_interval, score_interval
 

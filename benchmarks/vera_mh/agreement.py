@@ -15,10 +15,10 @@ from gym_host.cli.main import main as gym
 from gym_host.cli.parser import Parser
 from gym_host.errors import OutputError, UserError
 from gym_host.jsonl import read_lines, write_json
-from vera_mh.agreement import agreement
+from vera_mh.analysis.agreement import agreement
+from vera_mh.analysis.raters import Rater, rater_of_rows, raters_of_sheet
 from vera_mh.errors import RatingsError
 from vera_mh.models import Json
-from vera_mh.raters import Rater, rater_of_rows, raters_of_sheet
 
 FEW = 20
 """Fewer conversations than this get a word of caution."""

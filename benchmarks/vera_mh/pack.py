@@ -15,10 +15,10 @@ from gym_host.cli.output import say_next
 from gym_host.cli.parser import Parser, positive
 from gym_host.errors import ConfigError
 from gym_host.jsonl import write_whole
+from vera_mh.checks.findings import Finding
+from vera_mh.checks.pack_check import check_folder
 from vera_mh.errors import VeraMHError
-from vera_mh.findings import Finding
 from vera_mh.pack import MANIFEST, PREPARE_COMMAND, VERA_MH, load_manifest, open_pack, pack_folder
-from vera_mh.pack_check import check_folder
 from vera_mh.pack_manifest import fresh_manifest, manifest_text
 from vera_mh.tasks import MAX_TURNS, RECOMMENDED_SIMULATORS, UserSimulator, benchmark_rows, row_line
 

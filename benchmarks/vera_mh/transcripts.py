@@ -19,16 +19,16 @@ from gym_host.cli.parser import Parser
 from gym_host.errors import OutputError, UserError
 from gym_host.jsonl import read_lines, write_whole
 from gym_host.runs.run_files import FAILURE_CLASS, RunFiles
-from vera_mh.chat_log import ChatLog, parse_chat_logs
 from vera_mh.conversation import Turn
 from vera_mh.errors import ChatLogError, PackError, RowError, RubricError, TranscriptError
+from vera_mh.exchange.chat_log import ChatLog, parse_chat_logs
+from vera_mh.exchange.recorded import Recorded, recorded_rollout, recorded_row
+from vera_mh.exchange.upstream_layout import CONVERSATIONS, upstream_files
+from vera_mh.exchange.upstream_names import model_token, read_name
 from vera_mh.models import Json
 from vera_mh.pack import PERSONA_TEMPLATE, PERSONAS, VERA_MH, open_pack, vera_mh_folder
 from vera_mh.persona import Persona, read_personas
-from vera_mh.recorded import Recorded, recorded_rollout, recorded_row
 from vera_mh.transcript import LabelLines, parse_transcript
-from vera_mh.upstream_layout import CONVERSATIONS, upstream_files
-from vera_mh.upstream_names import model_token, read_name
 
 ROOT = Path(__file__).parents[2]
 ENDINGS = (".txt", ".json", ".jsonl")

@@ -13,7 +13,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_THRESHOLDS = (100_000, 20, 100)
+_THRESHOLDS = (50_000, 20, 50)
 """New containers before the youngest are searched (some hundredths of a second); such searches before older ones are."""
 
 

@@ -20,14 +20,14 @@ from gym_host.errors import ServerError
 from gym_host.serving.calls import ServerCalls
 from gym_host.serving.process import serve
 from gym_host.serving.server import JsonBytes, ServerContext, base_app, described_body, row_of, unprocessable
-from vera_mh.comparison import compare
+from vera_mh.analysis.comparison import compare
+from vera_mh.checks.findings import Finding
+from vera_mh.checks.pack_check import check_judging, check_named
 from vera_mh.errors import JudgeFailed, ModelError, RowError
-from vera_mh.findings import Finding
 from vera_mh.judge import Judge, JudgeSheet
 from vera_mh.metrics import ROW_FIELDS, SHOWN_METRICS, UNIFORM_FIELDS, aggregate
 from vera_mh.models import Json
 from vera_mh.pack import VERA_MH, open_pack
-from vera_mh.pack_check import check_judging, check_named
 from vera_mh.rollout import conversation_fields, judge_failure_fields, turns_of_row, unjudged, verdict_fields
 from vera_mh.speculation import Foresight
 from vera_mh.summary import summarize

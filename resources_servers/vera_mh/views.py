@@ -16,18 +16,18 @@ from gym_host.runs.cost import add_failures
 from gym_host.runs.finished import values_of
 from gym_host.runs.run_files import Key, key_of, project
 from gym_host.runs.stored_run import StoredRun
-from vera_mh.conversation_page import LISTED, conversation_page, listed, names_of
 from vera_mh.errors import PackError, RowError, RubricError
 from vera_mh.metrics import ROW_FIELDS, UNIFORM_FIELDS
 from vera_mh.models import Json
-from vera_mh.overview import overview_of
 from vera_mh.pack import RUBRIC, VERA_MH, open_pack
 from vera_mh.report import RunContent, comparison_page, run_page
 from vera_mh.report.content import Failure
 from vera_mh.rubric import Question, parse_rubric
-from vera_mh.samples import results as results_of
-from vera_mh.samples import sample
-from vera_mh.usage import Usage, usage_of_run
+from vera_mh.views.conversation_page import LISTED, conversation_page, listed, names_of
+from vera_mh.views.run_tables import overview_of
+from vera_mh.views.samples import results as results_of
+from vera_mh.views.samples import sample
+from vera_mh.views.usage import Usage, usage_of_run
 
 ROOT = Path(__file__).parents[2]
 

@@ -22,12 +22,12 @@ from gym_host.errors import ServerError
 from gym_host.serving.calls import ServerCalls
 from gym_host.serving.process import serve
 from gym_host.serving.server import JsonBytes, ServerContext, base_app
+from vera_mh.checks.findings import Finding
+from vera_mh.checks.pack_check import check_named, check_playing
 from vera_mh.conversation import DEFAULT_SYSTEM_PROMPT, Side, simulate
 from vera_mh.errors import ModelError, SimulationFailed
-from vera_mh.findings import Finding
 from vera_mh.models import Json, checked_response, output_text
 from vera_mh.pack import PERSONA_REMINDER, PERSONAS, VERA_MH, Pack, open_pack
-from vera_mh.pack_check import check_named, check_playing
 from vera_mh.rollout import SimulationSetup, simulated_fields, simulation_failure_fields, verifier_failure_fields
 
 ROOT = Path(__file__).parents[2]

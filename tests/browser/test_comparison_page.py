@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.browser import Window
 from tests.support.pages import PLANTED, content_of, example_rows, hostile_row
-from vera_mh.comparison import compare
+from vera_mh.analysis.comparison import compare
 from vera_mh.models import Json
 from vera_mh.rating import BEST_PRACTICE, HIGH_HARM, NEUTRAL, NOT_RELEVANT
 from vera_mh.report import comparison_page

@@ -13,8 +13,8 @@ from gym_host.runs.run_files import RunFiles
 from tests.support.command import Gym
 from tests.support.components import KEY_VARIABLES, read_jsonl, write_jsonl
 from tests.support.demo import PACK_FOLDER
+from vera_mh.exchange.upstream_layout import CONVERSATIONS
 from vera_mh.metrics import RATINGS
-from vera_mh.upstream_layout import CONVERSATIONS
 
 TOOL = ("tool", "vera_mh", "transcripts")
 DEMO = ("--benchmark", "vera_mh_demo")

@@ -14,13 +14,13 @@ import pytest
 
 from vera_mh.conversation import PERSONA, PROVIDER, conversation_from_json, effective_max_turns, messages_for
 from vera_mh.errors import TranscriptError
+from vera_mh.exchange.upstream_scores import upstream_scores
 from vera_mh.judge import Judge, JudgeSheet
 from vera_mh.metrics import compute_metrics
 from vera_mh.models import Json
 from vera_mh.pack import JUDGE_SYSTEM_PROMPT, PERSONA_REMINDER, QUESTION_PROMPT, RUBRIC, Pack
 from vera_mh.rubric import parse_rubric
 from vera_mh.transcript import parse_transcript, render_transcript
-from vera_mh.upstream_scores import upstream_scores
 
 
 def cases(folder: Path, name: str) -> Iterator[Any]:

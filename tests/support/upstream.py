@@ -156,7 +156,7 @@ import csv
 from pathlib import Path
 from vera_mh.calibration.scores import by_risk
 from vera_mh.persona import read_personas
-from vera_mh.upstream_scores import upstream_scores
+from vera_mh.exchange.upstream_scores import upstream_scores
 
 def rows_of(results):
     lines = list(csv.DictReader(Path(results).open()))

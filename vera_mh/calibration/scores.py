@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vera_mh.calibration.control import Control, Row, differing
+from vera_mh.exchange.upstream_scores import upstream_scores
 from vera_mh.metrics import compute_metrics
 from vera_mh.models import Json
 from vera_mh.rating import UNRATED
 from vera_mh.score import RISK_LEVELS
-from vera_mh.upstream_scores import upstream_scores
 
 NAME = "score"
 FIELDS = (

@@ -14,7 +14,7 @@ import pytest
 from tests.support.command import Gym, Said
 from tests.support.components import SumsRoot, read_jsonl, sum_row, write_jsonl
 from tests.support.ratings import scored_row
-from vera_mh.comparison import compare as compared
+from vera_mh.analysis.comparison import compare as compared
 from vera_mh.summary import CAVEAT
 
 Json = dict[str, Any]

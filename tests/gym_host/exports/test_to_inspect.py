@@ -13,7 +13,7 @@ import pytest
 
 from gym_host.cli.main import main
 from tests.support.components import read_jsonl, snapshot, write_jsonl
-from vera_mh.samples import CONVERSATION, POOLED
+from vera_mh.views.samples import CONVERSATION, POOLED
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.support.pages import Page, content_of, example_rows
 from tests.support.ratings import scored_row
-from vera_mh.comparison import compare
+from vera_mh.analysis.comparison import compare
 from vera_mh.models import Json
 from vera_mh.report import comparison_page
 from vera_mh.summary import CAVEAT

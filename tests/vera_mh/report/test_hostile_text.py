@@ -10,7 +10,7 @@ import re
 import pytest
 
 from tests.support.pages import PLANTED, Page, content_of, hostile_row
-from vera_mh.comparison import compare
+from vera_mh.analysis.comparison import compare
 from vera_mh.models import Json
 from vera_mh.report import comparison_page, run_page
 from vera_mh.report.content import Failure
