@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gym_host.cli.setup import chooses_configuration, load_setup, use_words, verifier_of
+from gym_host.cli.recorded import use_recorded_words
+from gym_host.cli.setup import chooses_configuration, load_setup, verifier_of
 from gym_host.config.configuration import Instance
 from gym_host.config.datasets import AGENTS, pick_agent
 from gym_host.errors import ConfigError, UserError
@@ -31,10 +32,10 @@ def find_scorer(args: argparse.Namespace, rollouts: Path) -> Scorer:
     """The scorer of a finished run: from the configuration that the command names, else from the one that the run was made with.
 
     Raises:
-        UserError: Nothing says which it is.
+        UserError: Nothing says which it is, or the record says it with words that a record may not choose.
     """
     record = read_record_if_any(rollouts)
-    use_words(args, record.get("configuration"))
+    use_recorded_words(args, record.get("configuration"))
     if not chooses_configuration(args):
         raise UserError(f"nothing says which benchmark {rollouts} belongs to", mend="name it with --benchmark")
     agent, verifier = agent_and_verifier(args, _agent_of(rollouts) or _agent_in(record))

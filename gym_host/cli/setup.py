@@ -15,7 +15,6 @@ from gym_host.config.components import Components
 from gym_host.config.config_files import INCLUDES
 from gym_host.config.configuration import Config, Instance, entries, load_config
 from gym_host.config.containers import leaves
-from gym_host.config.masking import MASK
 from gym_host.config.overrides import shown_override
 from gym_host.config.references import needed_by
 from gym_host.errors import ConfigError
@@ -50,16 +49,6 @@ def words_of_configuration(args: argparse.Namespace) -> dict[str, list[str]]:
 def chooses_configuration(args: argparse.Namespace) -> bool:
     """Whether the words of a command name a configuration: more than where to look for one, and what to change in it."""
     return any(getattr(args, word) for word in _WORDS if word != "search_dir")
-
-
-def use_words(args: argparse.Namespace, words: Any) -> None:
-    """Gives a command that chose no configuration the words of an earlier one, and leaves it its own roots and overrides."""
-    if chooses_configuration(args) or not isinstance(words, dict):
-        return
-    for word in _WORDS:
-        setattr(args, word, list(dict.fromkeys([*getattr(args, word), *(words.get(word) or [])])))
-    kept = [text for text in words.get("overrides") or [] if not text.endswith(MASK)]
-    args.overrides = [*kept, *args.overrides]
 
 
 def find_components(args: argparse.Namespace) -> Components:

@@ -34,7 +34,8 @@ def run(gym: Gym, sums: SumsRoot, name: str, rows: Iterable[Json], *words: str) 
 
 
 def aggregate(glob: str = "results/part*.jsonl", *words: str, output: Path = ALL.rollouts) -> tuple[str | Path, ...]:
-    return ("eval", "aggregate", "--input-glob", glob, "--output", output, *words)
+    root = ("--search-dir", "root") if Path("root").is_dir() else ()
+    return ("eval", "aggregate", *root, "--input-glob", glob, "--output", output, *words)
 
 
 def done(said: Said) -> Said:
@@ -263,7 +264,7 @@ def test_the_benchmark_is_the_one_of_the_shards_unless_one_names_it(gym: Gym, su
     said = gym.refuses(*aggregate())
     assert "nothing says which benchmark results/part1.jsonl belongs to" in said
     assert "--benchmark" in said
-    done(gym(*aggregate("results/part*.jsonl", *SUMS)))
+    done(gym(*aggregate("results/part*.jsonl", *SUMS[2:])))
     assert record(ALL)["configuration"] == {"benchmark": ["sums"], "search_dir": ["root"]}
 
 
@@ -320,13 +321,15 @@ def test_shards_of_two_chatbots_are_never_counted_together(gym: Gym):
     assert "`policy_model.settings.model` was 'careful' in part1.jsonl and 'careless' in part2.jsonl" in said
 
 
-def test_a_further_root_and_the_overrides_of_the_run_go_with_its_benchmark_and_secrets_are_not_kept(gym: Gym, sums: SumsRoot):
+def test_the_overrides_of_the_run_go_with_its_benchmark_its_root_is_repeated_and_secrets_are_not_kept(gym: Gym, sums: SumsRoot):
     key, greeting = "sk-kept-nowhere-0123456789", "+sums_verifier.resources_servers.sums_verifier.greeting=hi"
     words = (greeting, f"+sums.responses_api_agents.sums_agent.api_key={key}")
     done(gym("eval", "run", *SUMS, "--output", "results/part1.jsonl", *words))
     kept = record(RunFiles.of(gym.folder / "results/part1.jsonl"))["configuration"]["overrides"]
     assert kept == [greeting, "+sums.responses_api_agents.sums_agent.api_key=****"]
     (gym.folder / "more").mkdir()
-    done(gym("eval", "aggregate", "--search-dir", "more", "--input-glob", "results/part1.jsonl", "--output", "results/all.jsonl"))
+    merge = ("eval", "aggregate", "--input-glob", "results/part1.jsonl", "--output", "results/all.jsonl", "--search-dir", "more")
+    assert "add to the command: --search-dir root\n" in gym.refuses(*merge)
+    done(gym(*merge, "--search-dir", "root"))
     again = record(RunFiles.of(gym.folder / "results/all.jsonl"))["configuration"]
     assert again == {"benchmark": ["sums"], "search_dir": ["more", "root"], "overrides": [greeting]}

@@ -306,7 +306,8 @@ def test_rows_that_were_rated_by_two_measures_in_one_run_are_said_to_be_mixed(gy
     assert said.code == 0
     assert "MIXED: `rater` is not the same in all rows: one, two" in said.out
     assert measure(gym, "x") == {"rater": ["one", "two"]}
-    again = gym("eval", "aggregate", "--input-glob", "results/x.jsonl", "--output", "results/all.jsonl")
+    files = ("--input-glob", "results/x.jsonl", "--output", "results/all.jsonl")
+    again = gym("eval", "aggregate", "--search-dir", sums.path, *files)
     assert again.code == 0, again.err
     assert measure(gym, "all") == {"rater": ["one", "two"]}
 

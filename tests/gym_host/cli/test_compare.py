@@ -147,7 +147,7 @@ def test_a_scorer_that_compares_nothing_is_named(gym: Gym, sums: SumsRoot):
     sums.write([sum_row(1)])
     words = ("--search-dir", "root", "--benchmark", "sums")
     done(gym("eval", "run", *words, "--output", "x.jsonl"))
-    said = gym.refuses("eval", "compare", "x.jsonl", "x.jsonl")
+    said = gym.refuses("eval", "compare", *words, "x.jsonl", "x.jsonl")
     assert "the server `sums_verifier` compares no runs" in said
 
 

@@ -78,7 +78,9 @@ def test_a_file_without_rollouts_and_a_benchmark_without_views_are_refused(gym: 
     gym.put("empty.jsonl", "")
     assert "holds no rollouts" in gym.refuses("eval", "show", "empty.jsonl")
     gym("eval", "run", "--benchmark", "sums", "--search-dir", sums.path, "--output", "s.jsonl")
-    assert "the server `sums_verifier` has no view `overview`" in gym.refuses("eval", "show", "s.jsonl")
+    assert "the server `sums_verifier` has no view `overview`" in gym.refuses(
+        "eval", "show", "s.jsonl", "--search-dir", sums.path
+    )
 
 
 # One conversation
