@@ -31,6 +31,7 @@ from gym_host.cli.output import say_next
 from gym_host.cli.parser import Command, Parser, parse
 from gym_host.distribution import DISTRIBUTION
 from gym_host.errors import UserError
+from gym_host.wording import harmless
 
 INTERRUPTED = 130
 EXIT_CODES = (
@@ -95,7 +96,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except UserError as error:
         if args.verbose:
             logging.getLogger(__name__).exception("the command failed")
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {harmless(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from gym_host.runs.evaluation import Outcome
 from gym_host.runs.run_files import RunFiles
+from gym_host.wording import harmless, printable
 
 _WIDTH = 110
 """Columns where no terminal says how many it has."""
@@ -123,11 +124,12 @@ def _show_outcome(console: Console, outcome: Outcome, files: RunFiles, report: P
         missing = outcome.planned - outcome.scored
         console.print(f"INCOMPLETE: {missing} of {outcome.planned} rollouts have no score.")
     for name, count in sorted(outcome.failures.items()):
-        console.print(f"  {count} failed as {name}")
+        console.print(f"  {count} failed as {printable(name)}")
     if outcome.left_out:
         console.print(f"  {outcome.left_out} left out: unfinished, beyond --limit, or unjudged (see --judge-failed-only)")
     for name, values in outcome.mixed.items():
-        console.print(f"MIXED: `{name}` is not the same in all rows: {', '.join(map(str, values))}")
+        different = ", ".join(printable(str(value)) for value in values)
+        console.print(f"MIXED: `{name}` is not the same in all rows: {different}")
     tables, notes = _tables(outcome.metrics, outcome.summary) if outcome.metrics is not None else ([], [])
     cost = outcome.cost or {"tables": [], "notes": []}
     show_tables(console, [*tables, *cost["tables"]], [*cost["notes"], *notes])
@@ -157,12 +159,15 @@ def _next(outcome: Outcome, go_on: str) -> str:
 
 
 def show_tables(console: Console, tables: Iterable[Mapping[str, Any]], notes: Iterable[str]) -> None:
-    """Prints tables (`title`, `columns`, `rows`, and `prose` where they hold sentences), then sentences."""
+    """Prints tables (`title`, `columns`, `rows`, and `prose` where they hold sentences), then sentences.
+
+    Names and reasons in them may be a model's or a stranger's, so nothing in them reaches the terminal but text.
+    """
     for table in tables:
         console.print(_table(table))
         console.print()
     for note in notes:
-        console.print(note)
+        console.print(harmless(note))
 
 
 def _tables(metrics: Mapping[str, Any], summary: Any) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]]:
@@ -177,10 +182,15 @@ def _table(content: Mapping[str, Any]) -> Table:
     columns = content["columns"]
     named = any(columns) and not content.get("prose")
     table = Table(
-        title=content["title"], title_justify="left", title_style="bold", show_header=any(columns), box=None, pad_edge=False
+        title=harmless(content["title"]),
+        title_justify="left",
+        title_style="bold",
+        show_header=any(columns),
+        box=None,
+        pad_edge=False,
     )
     for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 or not named else "right", overflow="fold")
+        table.add_column(harmless(column), justify="left" if number == 0 or not named else "right", overflow="fold")
     for row in content["rows"]:
-        table.add_row(*row)
+        table.add_row(*map(harmless, row))
     return table

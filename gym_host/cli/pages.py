@@ -36,13 +36,14 @@ def paged(console: Console) -> Iterator[None]:
 def show_page(console: Console, page: Mapping[str, Any]) -> None:
     """Prints a page: `title`, `facts`, `tables` and `sections`, as a resources server's view gives it."""
     console.print(Text(harmless(page["title"]), style="bold"))
-    width = max((len(name) for name, _ in page["facts"]), default=0)
-    for name, value in page["facts"]:
-        console.print(Text(f"{name:<{width}}  {harmless(value)}"))
+    facts = [(harmless(name), harmless(value)) for name, value in page["facts"]]
+    width = max((len(name) for name, _ in facts), default=0)
+    for name, value in facts:
+        console.print(Text(f"{name:<{width}}  {value}"))
     console.print()
     show_tables(console, page["tables"], [])
     for section in page["sections"]:
-        console.rule(Text(section["title"]), align="left", characters="-")
+        console.rule(Text(harmless(section["title"])), align="left", characters="-")
         for entry in section["entries"]:
             console.print(Text(harmless(entry["head"]), style=_STYLES.get(entry["voice"], "bold")))
             console.print(Padding(Text(harmless(entry["text"])), (0, 0, 1, 2)))

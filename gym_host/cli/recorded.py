@@ -27,7 +27,7 @@ _LONGEST = 2000
 
 _REMOVAL = re.compile(r"~[\w.-]+")
 _PLAIN = re.compile(r"\+{0,2}(?P<key>[\w.-]+)=(?:\w[\w.:+-]*|-?[\d.]+)?")
-"""Numbers and words: without a slash nothing leads out of a folder, without a dollar or a bracket nothing is made of other keys."""
+"""Numbers and words: without a slash nothing leads out of a folder, without a dollar or a bracket nothing has parts."""
 _ADDRESS = re.compile(r"\+{0,2}(?P<key>[\w.-]*(?:base_url|model|model_name))=\w[\w.:/+@-]*")
 """Where models answer and what they are called; both are often written with slashes, and neither is opened."""
 _CHOOSES_CODE = re.compile(rf"(?:^|\.)(?:entrypoint|{INCLUDES})(?:\.|$)")

@@ -119,6 +119,40 @@ def test_what_a_model_said_does_nothing_to_the_terminal(run: Gym):
     assert "red \ufffd[31m [bold]and[/bold] :warning:" in out
 
 
+HOSTILE = {
+    "clipboard": "\x1b]52;c;ZWNobw==\x07",
+    "title": "\x1b]0;owned\x1b\\",
+    "link": "\x1b]8;;http://example.invalid\x1b\\here\x1b]8;;\x1b\\",
+    "clear": "\x1b[2J\x1b[H",
+    "one byte": "\x9b2J\x9d52;c;eA==\x9c",
+    "back": "\b\b\b100.00\r",
+}
+
+
+@pytest.mark.parametrize("planted", HOSTILE)
+def test_no_field_of_a_row_a_record_or_a_failure_reaches_the_terminal_as_more_than_text(run: Gym, planted: str):
+    text = f"before{HOSTILE[planted]}after"
+    rows = read_jsonl(run.folder / "x.jsonl")
+    for row in rows[:2]:
+        row["rating_reasoning"] = dict.fromkeys(row["ratings"], text)
+        row["question_path"] = [step | {"reasoning": text, "dimension": text} for step in row["question_path"]]
+        row |= dict.fromkeys(("persona_name", "user_simulator", "judge_model", "disclosure_level", "risk_level"), text)
+        row["conversation"] = [turn | {"response": text} for turn in row["conversation"]]
+        row["simulation"]["turn_records"] = [one | {"model": text} for one in row["simulation"]["turn_records"]]
+    failed = {key: value for key, value in rows[2].items() if key not in ("ratings", "judge_receipts")}
+    write_jsonl(run.folder / "x_failures.jsonl", [failed | {"_ng_failure_class": text, "error": text, "failure_stage": text}])
+    write_jsonl(run.folder / "x.jsonl", [*rows[:2], *rows[3:]])
+    record = json.loads((run.folder / "x_run.json").read_bytes())
+    record["usage"] = [entry | {"server": text} for entry in record["usage"]]
+    (run.folder / "x_run.json").write_text(json.dumps(record))
+    for words in ((), ("--list",), ("--persona", text, "--repeat", "0"), ("--persona", failed["persona_name"], "--repeat", "0")):
+        said = run(*SHOW, *words)
+        assert said.code == 0, said.err
+        assert "before" in said.out
+        assert [char for char in said.out + said.err if char != "\n" and (ord(char) < 32 or 127 <= ord(char) < 160)] == []
+    assert "\x1b" not in run.refuses(*SHOW, "--persona", "nobody")
+
+
 ENTRIES: list[Json] = [{"names": {"persona": persona, "simulator": simulator}} for persona in ("Ana", "Bo") for simulator in "gc"]
 
 
