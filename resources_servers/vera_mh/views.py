@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -17,7 +18,7 @@ from gym_host.runs.finished import values_of
 from gym_host.runs.run_files import Key, key_of, project
 from gym_host.runs.stored_run import StoredRun
 from vera_mh.errors import PackError, RowError, RubricError
-from vera_mh.metrics import ROW_FIELDS, UNIFORM_FIELDS
+from vera_mh.metrics import ROW_FIELDS, UNIFORM_FIELDS, check_row
 from vera_mh.models import Json
 from vera_mh.pack import RUBRIC, VERA_MH, open_pack
 from vera_mh.report import RunContent, comparison_page, run_page
@@ -38,8 +39,12 @@ def meter(record: Json) -> Usage:
 
 
 def overview(run: StoredRun) -> Json:
-    """The tables and notes of a run, reckoned from its rows, and what these were rated by: one value each, if all is well."""
-    rows = [project(row, ROW_FIELDS) for row in run.rows()]
+    """The tables and notes of a run, reckoned from its rows, and what these were rated by: one value each, if all is well.
+
+    Raises:
+        UserError: A row is no scored row of this server.
+    """
+    rows = [project(row, ROW_FIELDS) for row in _scored(run)]
     return {**overview_of(rows), "measure": {name: values_of(rows, name) for name in UNIFORM_FIELDS}}
 
 
@@ -56,8 +61,12 @@ def page(row: Json) -> Json:
 
 
 def samples(run: StoredRun) -> Iterator[Json]:
-    """The conversations of a run for other tools, failed ones last."""
-    return map(sample, chain(run.rows(), (failed.last for failed in run.failures.values())))
+    """The conversations of a run for other tools, failed ones last.
+
+    Raises:
+        UserError: A row is no scored row of this server.
+    """
+    return map(sample, chain(_scored(run), (failed.last for failed in run.failures.values())))
 
 
 def results(metrics: Json) -> Json:
@@ -71,10 +80,8 @@ def report(run: StoredRun) -> Iterator[str]:
     Raises:
         UserError: A row is no scored row of this server.
     """
-    try:
+    with _rows_told(run):
         yield from run_page(replace(_content(run), cost=_cost(run)))
-    except RowError as error:
-        raise UserError(f"no report can be made: {error}", where=str(run.path)) from None
 
 
 def comparison(base: StoredRun, other: StoredRun, found: Json) -> Iterator[str]:
@@ -88,10 +95,34 @@ def comparison(base: StoredRun, other: StoredRun, found: Json) -> Iterator[str]:
     Raises:
         UserError: A row is no scored row of this server.
     """
-    try:
+    with _rows_told(base, other):
         yield from comparison_page(_content(base), _content(other), found)
+
+
+def _scored(run: StoredRun) -> Iterator[Json]:
+    """The rows of a run, each known to have what is counted: conversations that nobody judged have rows too."""
+    with _rows_told(run):
+        for row in run.rows():
+            check_row(f"{row.get('id')}, repeat {key_of(row)[1]}", row)
+            yield row
+
+
+@contextmanager
+def _rows_told(*runs: StoredRun) -> Iterator[None]:
+    """Tells of a row that cannot be counted with the file it may stand in, and what to do about it.
+
+    Raises:
+        UserError: There is such a row.
+    """
+    try:
+        yield
     except RowError as error:
-        raise UserError(f"no page can be made: {error}", where=f"{base.path}, {other.path}") from None
+        files = runs[0].files
+        raise UserError(
+            f"a conversation cannot be counted: {error}",
+            where=", ".join(str(run.path) for run in runs),
+            mend=f"judge them first: gym eval reverify --inputs {files.inputs} --rollouts {files.rollouts} --output FILE",
+        ) from None
 
 
 def _cost(run: StoredRun) -> Json:

@@ -54,6 +54,18 @@ LOG = [
 ]
 
 
+@pytest.mark.parametrize("look", [("show",), ("report",), ("export", "--to", "inspect", "--output", "x.json")])
+def test_conversations_that_nobody_judged_yet_are_told_with_what_judges_them(gym: Gym, look: tuple[str, ...]):
+    if look[0] == "export":
+        pytest.importorskip("inspect_ai")
+    gym.put("chats/first.txt", CAREFUL)
+    assert gym(*TOOL, "read", "chats", "--output", "x.jsonl").code == 0
+    said = gym.refuses("eval", look[0], *DEMO, "x.jsonl", *look[1:])
+    assert ".ratings: missing" in said
+    assert "judge them first: gym eval reverify --inputs x_materialized_inputs.jsonl --rollouts x.jsonl --output FILE" in said
+    assert "first" in gym("eval", "show", *DEMO, "x.jsonl", "--list").out
+
+
 def test_conversations_of_all_kinds_are_read_judged_and_counted(gym: Gym):
     gym.put("chats/first.txt", CAREFUL)
     gym.put("chats/second.json", json.dumps({"messages": LOG}))

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from vera_mh.conversation import PERSONA, PROVIDER
+from vera_mh.metrics import RATINGS
 from vera_mh.models import Json
 from vera_mh.rating import HIGH_HARM
 from vera_mh.score import conversation_score
@@ -51,9 +52,10 @@ def listed(row: Row) -> list[str]:
 
 
 def score_text(row: Row) -> str:
-    """The conversation's own score; a dash where nothing was rated."""
+    """The conversation's own score; a dash where nothing was rated, or what stands there is no rating."""
     ratings = row.get("ratings")
-    score = conversation_score(ratings) if isinstance(ratings, Mapping) else None
+    rated = isinstance(ratings, Mapping) and all(rating in RATINGS for rating in ratings.values())
+    score = conversation_score(ratings) if rated else None
     return "-" if score is None else f"{score:.2f}"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gym_host.errors import UserError
 from gym_host.runs.stored_run import StoredRun, open_run
 from resources_servers.vera_mh import views
 from vera_mh.metrics import compute_metrics
@@ -59,3 +60,22 @@ def test_a_page_and_the_results_are_those_of_the_library(run: StoredRun):
     row = next(run.rows())
     assert views.page(row)["title"].startswith(row["persona_name"])
     assert "vera_score" in next(iter(views.results(compute_metrics(run.rows())).values()))
+
+
+@pytest.mark.parametrize("broken", [{"ratings": None}, {"ratings": {"Risk": "superb"}}, {"turn_count": "many"}])
+def test_a_row_that_nobody_judged_is_told_by_every_view_that_counts_with_what_to_do(tmp_path: Path, broken: dict[str, object]):
+    first, *rest = [json.loads(line) for line in ROLLOUTS.read_bytes().splitlines()]
+    (tmp_path / "x.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in (first | broken, *rest)))
+    run = open_run(tmp_path / "x.jsonl")
+    compared = views.comparison(run, run, {"pairs": [], "tables": [], "notes": []})
+    for view in (
+        lambda: views.overview(run),
+        lambda: list(views.samples(run)),
+        lambda: list(views.report(run)),
+        lambda: list(compared),
+    ):
+        with pytest.raises(UserError, match="a conversation cannot be counted") as caught:
+            view()
+        assert "x.jsonl" in str(caught.value.where)
+        assert "judge them first: gym eval reverify --inputs " in str(caught.value.mend)
+    assert len(views.conversations(run)["entries"]) == len(rest) + 1
