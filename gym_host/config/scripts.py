@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from gym_host.config.modules import import_file
 from gym_host.errors import ConfigError
 
 ENTRY = "main"
@@ -73,12 +72,6 @@ def load(script: Path) -> ModuleType:
     """A script as a module.
 
     Raises:
-        ConfigError: It is no Python file.
+        ConfigError: It is no Python file, or cannot be imported.
     """
-    spec = importlib.util.spec_from_file_location(f"gym_scripts.{script.parent.name}.{script.stem}", script)
-    if spec is None or spec.loader is None:
-        raise ConfigError(f"{script} is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # Dataclasses of a script look their module up by name.
-    spec.loader.exec_module(module)
-    return module
+    return import_file(script, f"gym_scripts.{script.parent.name}.{script.stem}")

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -16,6 +15,7 @@ from typing import Protocol
 from fastapi import FastAPI
 
 from gym_host.config.configuration import Instance
+from gym_host.config.modules import import_file
 from gym_host.config.settings import ServerSettings, parse_settings
 from gym_host.errors import ConfigError
 from gym_host.serving.calls import InMemoryCalls, ServerCalls
@@ -81,18 +81,7 @@ def _module(path: Path, name: str) -> ModuleType:
     loaded = sys.modules.get(name)
     if loaded is not None and loaded.__file__ == str(path):
         return loaded
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ConfigError(f"{path} is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        # Most often a package that `requirements.txt` names and that is not installed.
-        raise ConfigError(f"{path} cannot be imported: {error}") from error
-    return module
+    return import_file(path, name)
 
 
 def build_apps(instances: Iterable[Instance], servers: ServerCalls) -> dict[str, FastAPI]:

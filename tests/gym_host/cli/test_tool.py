@@ -58,3 +58,10 @@ def test_a_benchmark_without_tools_says_so(gym: Gym, sums: SumsRoot):
         gym("tool", "--search-dir", sums.path, "sums").out
         == "nothing found\nnext: gym list benchmarks shows what else there is\n"
     )
+
+
+def test_a_tool_that_lacks_a_package_is_told_in_a_few_lines(gym: Gym, sums: SumsRoot):
+    (sums.path / "benchmarks/sums/lacking.py").write_text(
+        "import no_such_package_anywhere\n\n\ndef main(arguments):\n    return 0\n"
+    )
+    assert "No module named 'no_such_package_anywhere'" in gym.refuses("tool", "--search-dir", sums.path, "sums", "lacking")

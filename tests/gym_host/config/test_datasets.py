@@ -108,14 +108,23 @@ def test_a_script_without_a_function_prepare_is_named(tmp_path: Path, text: str)
     [
         ("def prepare(): raise LookupError('the file has drifted')", "the file has drifted"),
         ("def prepare(): open('/nowhere/at/all')", "No such file or directory: '/nowhere/at/all'"),
-        ("import a_package_that_nobody_has\ndef prepare(): ...", "No module named 'a_package_that_nobody_has'"),
-        ("def prepare(:", "invalid syntax"),
     ],
 )
 def test_a_script_that_refuses_is_quoted_and_not_traced(tmp_path: Path, text: str, told: str):
     said = refusal(tmp_path, text)
     assert said.startswith("the dataset `d` cannot be prepared: ")
     assert told in said
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("import a_package_that_nobody_has\ndef prepare(): ...", "No module named 'a_package_that_nobody_has'"),
+        ("def prepare(:", "invalid syntax"),
+    ],
+)
+def test_a_script_that_cannot_be_imported_is_named_and_not_traced(tmp_path: Path, text: str, told: str):
+    assert refusal(tmp_path, text).startswith(f"{tmp_path / 'benchmarks/sums/prepare.py'} cannot be imported: {told}")
 
 
 # Choosing

@@ -4,10 +4,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
+import pytest
+
 from gym_host.config.components import Components
+from gym_host.config.scripts import load
 from gym_host.config.views import view_of
+from gym_host.errors import ConfigError
 from tests.support.components import SumsRoot
 
 
@@ -22,3 +27,28 @@ def test_a_view_is_a_function_of_the_file_in_the_servers_folder(tmp_path: Path):
     assert page({}) == 7
     assert view_of(components, verifier, "NUMBER") is None
     assert view_of(components, verifier, "elsewhere") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("import no_such_package_anywhere", "no_such_package_anywhere"),
+        ("def page(:", "invalid syntax"),
+        ("assert False", "AssertionError"),
+    ],
+)
+def test_a_script_that_cannot_be_imported_is_told_and_leaves_nothing_behind(tmp_path: Path, text: str, why: str):
+    script = tmp_path / "views.py"
+    script.write_text(text)
+    name = f"gym_scripts.{tmp_path.name}.views"
+    with pytest.raises(ConfigError, match="cannot be imported") as caught:
+        load(script)
+    assert why in str(caught.value)
+    assert str(script) in str(caught.value)
+    assert name not in sys.modules
+    script.write_text("NUMBER = 1\n# longer than before, for no cache to stand in\n")
+    whole = load(script)
+    script.write_text(text)
+    with pytest.raises(ConfigError):
+        load(script)
+    assert sys.modules.pop(name) is whole
