@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from gym_host.errors import UserError
+from gym_host.errors import OutputError, UserError
 from gym_host.jsonl import Json
 from gym_host.runs.stored_run import StoredRun
 
@@ -53,9 +54,24 @@ def flat_run(run: StoredRun) -> FlatRun:
         group=str(entry.get("agent_ref", {}).get("name") or run.path.stem),
         metrics={name: float(value) for name, value in metrics.items() if _is_number(value)},
         facts=_facts(run.record),
-        started=_seconds(run.record.get("started_at")),
-        ended=_seconds(run.record.get("ended_at")),
+        started=seconds(run.record.get("started_at")),
+        ended=seconds(run.record.get("ended_at")),
     )
+
+
+def make_folder(folder: Path) -> None:
+    """Makes the folder that an export goes to, if it is not there.
+
+    Raises:
+        OutputError: There is a file in its place, or it may not be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        mend = "name another place"
+        raise OutputError(
+            f"{folder} is no folder and cannot be made one: {error.strerror}", where="--output", mend=mend
+        ) from None
 
 
 def evaluated_model(record: Mapping[str, Any]) -> str:
@@ -83,5 +99,9 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _seconds(time: Any) -> float | None:
-    return datetime.fromisoformat(time).timestamp() if isinstance(time, str) else None
+def seconds(time: Any) -> float | None:
+    """A time of a record, as it is written in there; None for whatever else stands there."""
+    try:
+        return datetime.fromisoformat(time).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -26,7 +26,7 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSyste
 from inspect_ai.scorer import Score
 
 from gym_host.errors import OutputError
-from gym_host.exports.flat import evaluated_model
+from gym_host.exports.flat import evaluated_model, make_folder, seconds
 from gym_host.jsonl import Json
 from gym_host.runs.run_record import now
 from gym_host.runs.stored_run import StoredRun
@@ -77,10 +77,10 @@ def write_log(run: StoredRun, samples: Iterable[Json], results: Mapping[str, Map
             completed_samples=sum(one.error is None for one in written),
             scores=[_result(name, metrics) for name, metrics in results.items()],
         ),
-        stats=EvalStats(started_at=run.record.get("started_at") or "", completed_at=run.record.get("ended_at") or ""),
+        stats=EvalStats(started_at=_time(run.record, "started_at"), completed_at=_time(run.record, "ended_at")),
         samples=written,
     )
-    output.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(output.parent)
     unfinished = output.with_name(f".{output.stem}.unfinished{output.suffix}")
     try:
         write_eval_log(log, str(unfinished))
@@ -95,11 +95,17 @@ def _status(record: Json) -> Status:
     return "success" if record.get("status") in ("complete", "incomplete", None) else "cancelled"
 
 
+def _time(record: Json, name: str) -> str:
+    """A time of a record; empty if there is none, or something else stands there."""
+    time = record.get(name)
+    return time if isinstance(time, str) and seconds(time) is not None else ""
+
+
 def _spec(run: StoredRun, samples: list[EvalSample]) -> EvalSpec:
     record = run.record
     identity = record.get("identity") or {}
     agent = str(identity.get("agent") or run.path.stem)
-    created = record.get("started_at") or now()
+    created = _time(record, "started_at") or now()
     ids = list(dict.fromkeys(str(one.id) for one in samples))
     return EvalSpec(
         eval_id=hashlib.sha256(f"{created} {agent} {run.path.name}".encode()).hexdigest()[:22],

@@ -8,9 +8,10 @@ import os
 from pathlib import Path
 
 import wandb
+from pydantic import ValidationError
 
 from gym_host.errors import OutputError, UserError
-from gym_host.exports.flat import flat_run
+from gym_host.exports.flat import flat_run, make_folder
 from gym_host.runs.stored_run import StoredRun
 
 MODE = "WANDB_MODE"
@@ -33,27 +34,30 @@ def export(run: StoredRun, output: Path | None, *, overwrite: bool) -> str:
     flat = flat_run(run)
     if output is None:
         raise OutputError("nothing says where the run goes", where="--output", mend="name a folder")
-    output.mkdir(parents=True, exist_ok=True)
+    make_folder(output)
     mode = os.environ.get(MODE) or "offline"
     os.environ[MODE] = mode
     if mode == "offline":
         os.environ.setdefault("WANDB_ERROR_REPORTING", "false")  # Offline means that it calls nobody.
-    # Nothing of this machine goes with it: no host, user or path, no code, no packages.
-    settings = wandb.Settings(
-        mode=mode,
-        silent=True,
-        console="off",
-        disable_git=True,
-        save_code=False,
-        x_disable_meta=True,
-        x_disable_stats=True,
-        x_save_requirements=False,
-    )
     project = os.environ.get("WANDB_PROJECT") or flat.group
     try:
+        # Nothing of this machine goes with it: no host, user or path, no code, no packages.
+        settings = wandb.Settings(
+            mode=mode,
+            silent=True,
+            console="off",
+            disable_git=True,
+            save_code=False,
+            x_disable_meta=True,
+            x_disable_stats=True,
+            x_save_requirements=False,
+        )
         with wandb.init(project=project, name=flat.name, dir=str(output), config=flat.facts, settings=settings) as logged:
             logged.summary.update(flat.metrics)
             folder = Path(logged.dir).parent
-    except wandb.Error as error:
+    except ValidationError as error:
+        why = "; ".join(fault["msg"] for fault in error.errors())
+        raise UserError(f"Weights & Biases knows no such setting: {why}", where=f"{MODE}={mode}") from None
+    except (wandb.Error, OSError) as error:
         raise UserError(f"Weights & Biases does not take the run: {error}", where=f"{MODE}={mode}") from None
     return f"logged to {folder} ({mode})"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gym_host.errors import UserError
-from gym_host.exports.flat import evaluated_model, flat_run
+from gym_host.errors import OutputError, UserError
+from gym_host.exports.flat import evaluated_model, flat_run, make_folder, seconds
 from gym_host.runs.stored_run import open_run
 
 
@@ -43,3 +43,20 @@ def test_a_run_without_metrics_is_refused_and_one_without_a_record_has_no_facts(
     flat = flat_run(open_run(tmp_path / "x.jsonl"))
     assert (flat.facts, flat.started) == ({}, None)
     assert evaluated_model({}) == ""
+
+
+@pytest.mark.parametrize("time", [None, 3, "", "yesterday", "2026-13-01T00:00:00Z", ["2026"]])
+def test_a_time_that_is_none_is_not_known(time: object):
+    assert seconds(time) is None
+    assert seconds("1970-01-01T00:01:00+00:00") == 60
+
+
+def test_a_folder_that_a_file_stands_in_the_way_of_is_refused(tmp_path: Path):
+    make_folder(tmp_path / "new/deep")
+    make_folder(tmp_path / "new/deep")
+    (tmp_path / "file").write_text("x")
+    for folder in (tmp_path / "file", tmp_path / "file/deep"):
+        with pytest.raises(OutputError, match="is no folder and cannot be made one") as caught:
+            make_folder(folder)
+        assert caught.value.where == "--output"
+    assert (tmp_path / "file").read_text() == "x"

@@ -122,3 +122,18 @@ def test_a_log_is_replaced_only_if_one_says_so(demo_run: Path, tmp_path: Path, c
 def test_an_output_that_is_no_log_is_refused(demo_run: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]):
     assert main(["eval", "export", str(demo_run), "--to", "inspect", *words]) == 2
     assert ".eval" in capsys.readouterr().err
+
+
+def test_a_file_in_the_place_of_a_folder_is_refused(demo_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "file").write_text("x")
+    assert main(["eval", "export", str(demo_run), "--to", "inspect", "--output", str(tmp_path / "file/x.eval")]) == 2
+    assert "is no folder and cannot be made one" in capsys.readouterr().err
+
+
+def test_a_time_that_is_none_is_left_out_of_the_log(demo_run: Path, tmp_path: Path):
+    for path in demo_run.parent.glob("careless*"):
+        shutil.copy(path, tmp_path / path.name)
+    record = json.loads((tmp_path / "careless_run.json").read_bytes()) | {"started_at": "yesterday", "ended_at": 3}
+    (tmp_path / "careless_run.json").write_text(json.dumps(record))
+    log = exported(tmp_path / "careless.jsonl", tmp_path / "x.json")
+    assert (log.stats.started_at, log.stats.completed_at) == ("", "")

@@ -39,3 +39,20 @@ def test_without_a_folder_it_is_refused(demo_run: Path, tmp_path: Path):
     out, err = process.communicate()
     assert (process.returncode, out) == (2, "")
     assert "--output" in err
+
+
+@pytest.mark.parametrize(
+    ("output", "mode", "told"),
+    [("file", "", "is no folder"), ("file/deep", "", "is no folder"), ("kept", "foo", "WANDB_MODE=foo")],
+)
+def test_a_folder_or_a_mode_that_is_none_is_refused_in_a_few_lines(
+    demo_run: Path, tmp_path: Path, output: str, mode: str, told: str
+):
+    (tmp_path / "file").write_text("x")
+    words = ("eval", "export", demo_run, "--to", "wandb", "--output", tmp_path / output)
+    process = gym_process(*words, cwd=tmp_path, environ={"HOME": str(tmp_path), "WANDB_MODE": mode})
+    out, err = process.communicate()
+    assert (process.returncode, out) == (2, ""), err
+    assert told in err
+    assert "Traceback" not in err
+    assert err.count("\n") <= 3
