@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gym_host.cli.output import say_next
 from gym_host.cli.parser import Parser, positive
-from gym_host.errors import ConfigError
+from gym_host.errors import ConfigError, OutputError
 from gym_host.jsonl import write_whole
 from vera_mh.checks.findings import Finding
 from vera_mh.checks.pack_check import check_folder
@@ -68,6 +68,7 @@ def build_parser() -> Parser:
     rows = verbs.add_parser("rows", help="write the rows of a pack: each persona with each user simulator", allow_abbrev=False)
     rows.add_argument("pack", metavar="FOLDER", help=f"where it lies; or {VERA_MH.name}, the pinned one")
     rows.add_argument("--output", "-o", type=Path, required=True, metavar="FILE", help="where they go (.jsonl)")
+    rows.add_argument("--overwrite", action="store_true", help="replace the file if it is there")
     rows.add_argument("--prefix", metavar="TEXT", help="first part of the row ids (default: the name of the pack)")
     rows.add_argument(
         "--max-turns", type=positive, default=MAX_TURNS, metavar="N", help=f"turns at the most (default: {MAX_TURNS})"
@@ -122,6 +123,10 @@ def _hash(args: argparse.Namespace) -> int:
 
 
 def _rows(args: argparse.Namespace) -> int:
+    if args.output.suffix != ".jsonl" or args.output.is_dir():
+        raise OutputError(f"{args.output} is no name for a file of rows", where="--output", mend="end it in .jsonl")
+    if args.output.exists() and not args.overwrite:
+        raise OutputError(f"{args.output} is already there", where="--output", mend="name another file, or add --overwrite")
     pack = open_pack(args.pack, environ=os.environ, bases=(Path.cwd(),))
     simulators = [UserSimulator(name, name) for name in args.simulator or ()] or RECOMMENDED_SIMULATORS
     prefix = args.prefix or pack.manifest.name

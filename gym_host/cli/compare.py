@@ -13,7 +13,7 @@ from gym_host.cli.output import show_tables, stdout_console
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.report import refuse_page, write_page
 from gym_host.cli.scorer import Scorer, find_scorer
-from gym_host.cli.views import find_view
+from gym_host.cli.views import views_by
 from gym_host.errors import OutputError, ServerError, UserError
 from gym_host.jsonl import Json, write_json
 from gym_host.runs.finished import FinishedRun, read_run, refuse_mixed, refuse_other_servers
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         write_json(args.output, comparisons)
         console.print(f"written to {args.output}")
     if args.report is not None:
-        _write_report(args, comparisons[0])
+        _write_report(args, scorer, comparisons[0])
         console.print(f"written to {args.report}")
         console.print(f"next: open {args.report} in a browser, and read the conversations that differ")
     else:
@@ -64,8 +64,8 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write_report(args: argparse.Namespace, comparison: Json) -> None:
-    view = find_view(args, args.base, VIEW)
+def _write_report(args: argparse.Namespace, scorer: Scorer, comparison: Json) -> None:
+    view = views_by(args, scorer, args.base).view(VIEW)
     write_page(args.report, view(open_run(args.base), open_run(args.others[0]), comparison))
 
 

@@ -13,7 +13,7 @@ from types import ModuleType
 
 from gym_host.cli.output import say_next
 from gym_host.cli.parser import add_config_flags
-from gym_host.cli.views import find_view
+from gym_host.cli.views import find_views
 from gym_host.distribution import DISTRIBUTION
 from gym_host.errors import UserError
 from gym_host.runs.stored_run import StoredRun, open_run
@@ -56,8 +56,9 @@ class Target:
 def _to_inspect(module: ModuleType, args: argparse.Namespace, run: StoredRun) -> str:
     output = module.refuse_output(args.output, overwrite=args.overwrite)
     metrics = run.metrics[0].get("agent_metrics", {}) if run.metrics else {}
-    results = find_view(args, run.path, "results")(metrics) if metrics else {}
-    count = module.write_log(run, find_view(args, run.path, "samples")(run), results, output)
+    views = find_views(args, run.path)
+    results = views.view("results")(metrics) if metrics else {}
+    count = module.write_log(run, views.view("samples")(run), results, output)
     return f"{count} samples written to {output}"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gym_host.cli.output import say_next
 from gym_host.cli.parser import add_config_flags
-from gym_host.cli.views import find_view
+from gym_host.cli.views import find_views
 from gym_host.errors import OutputError
 from gym_host.jsonl import write_whole
 from gym_host.runs.run_files import RunFiles
@@ -32,10 +32,10 @@ def run(args: argparse.Namespace) -> int:
     Returns:
         0.
     """
-    files = RunFiles.of(args.rollouts)
+    files = RunFiles.read_from(args.rollouts)
     output = args.output or files.report
     refuse_page(output, flag="--output", overwrite=args.overwrite)
-    view = find_view(args, args.rollouts, VIEW)
+    view = find_views(args, args.rollouts).view(VIEW)
     write_page(output, view(open_run(args.rollouts)))
     print(f"written to {output}")
     say_next("open it in a browser")

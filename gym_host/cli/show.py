@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,14 +14,14 @@ from typing import Any
 from gym_host.cli.output import show_outcome, show_tables, stdout_console
 from gym_host.cli.pages import paged, show_page
 from gym_host.cli.parser import add_config_flags
-from gym_host.cli.views import find_view
+from gym_host.cli.views import Views, find_views
 from gym_host.errors import UserError
 from gym_host.jsonl import Json
 from gym_host.runs.cost import METER, add_failures
 from gym_host.runs.evaluation import Outcome
 from gym_host.runs.run_files import FAILURE_CLASS
 from gym_host.runs.stored_run import StoredRun, open_run
-from gym_host.wording import suggestion
+from gym_host.wording import printable, suggestion
 
 _NAMES = ("persona", "simulator", "repeat")
 """What one asks for a conversation by; what these are in a row, the resources server's view says."""
@@ -46,15 +47,16 @@ def run(args: argparse.Namespace) -> int:
     if not len(stored) and not stored.failures:
         raise UserError(f"{args.rollouts} holds no rollouts")
     wanted = {name: value for name in _NAMES if (value := getattr(args, name)) is not None}
+    views = find_views(args, stored.path)
     if wanted or args.list:
-        _show_conversations(args, stored, wanted)
+        _show_conversations(views, stored, wanted, as_list=args.list)
     else:
-        _show_run(args, stored)
+        _show_run(views, stored)
     return 0
 
 
-def _show_run(args: argparse.Namespace, run: StoredRun) -> None:
-    overview = find_view(args, run.path, "overview")(run)
+def _show_run(views: Views, run: StoredRun) -> None:
+    overview = views.view("overview")(run)
     failures = Counter(str(failed.last.get(FAILURE_CLASS)) for failed in run.failures.values())
     planned = run.planned()
     outcome = Outcome(
@@ -66,7 +68,7 @@ def _show_run(args: argparse.Namespace, run: StoredRun) -> None:
         measure=overview.get("measure") or {},
         metrics={"key_metrics": {}},
         summary=overview,
-        cost=_cost(args, run),
+        cost=_cost(views, run),
     )
     show_outcome(
         outcome,
@@ -77,8 +79,8 @@ def _show_run(args: argparse.Namespace, run: StoredRun) -> None:
     )
 
 
-def _cost(args: argparse.Namespace, run: StoredRun) -> Json:
-    meter = find_view(args, run.path, METER)(run.record)
+def _cost(views: Views, run: StoredRun) -> Json:
+    meter = views.view(METER)(run.record)
     for row in run.rows():
         meter.add(row)
     add_failures(meter, run.files.failures)
@@ -86,23 +88,31 @@ def _cost(args: argparse.Namespace, run: StoredRun) -> Json:
     return summary
 
 
-def _show_conversations(args: argparse.Namespace, run: StoredRun, wanted: Mapping[str, str]) -> None:
-    listing = find_view(args, run.path, "conversations")(run)
+def _show_conversations(views: Views, run: StoredRun, wanted: Mapping[str, str], *, as_list: bool) -> None:
+    listing = views.view("conversations")(run)
     entries = fitting(listing["entries"], wanted)
     console = stdout_console(wraps=True)
-    if len(entries) > 1 or args.list:
+    if len(entries) > 1 or as_list:
         title = f"{len(entries)} conversations" if len(entries) != 1 else "1 conversation"
         rows = [entry["cells"] for entry in entries]
         with paged(console):
             show_tables(console, [{"title": title, "columns": listing["columns"], "rows": rows}], [])
-            telling = _telling(entries)
-            console.print(f"next: say which with {' and '.join(telling)}" if telling else "next: leave --list out to read it")
+            console.print(f"next: {_to_read(entries)}")
         return
     key = tuple(entries[0]["key"])
-    page = find_view(args, run.path, "page")(run.failures[key].last if key in run.failures else run.row(key))
+    page = views.view("page")(run.failures[key].last if key in run.failures else run.row(key))
     with paged(console):
         show_page(console, page)
         console.print(f"next: gym eval show {run.path} --list for the others")
+
+
+def _to_read(entries: Sequence[Mapping[str, Any]]) -> str:
+    """What to do to read one of these entries."""
+    if len(entries) == 1:
+        names = [word for name in _NAMES if (value := entries[0]["names"].get(name)) for word in (f"--{name}", str(value))]
+        return f"{printable(shlex.join(names))} instead of --list shows it"
+    telling = _telling(entries)
+    return f"say which with {' and '.join(telling)}" if telling else "nothing tells these apart; their rows are in the file"
 
 
 def _telling(entries: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from gym_host.config.components import Components
@@ -15,8 +16,13 @@ from gym_host.config.scripts import load
 VIEWS = "views.py"
 
 
+def views_of(components: Components, instance: Instance) -> ModuleType | None:
+    """The `views.py` in a server's folder; None if it has none."""
+    path = components.locate(Path(instance.type, instance.folder, VIEWS))
+    return load(path) if path is not None else None
+
+
 def view_of(components: Components, instance: Instance, name: str) -> Callable[..., Any] | None:
     """A function of the `views.py` in a server's folder; None if it has none of this name."""
-    path = components.locate(Path(instance.type, instance.folder, VIEWS))
-    view = getattr(load(path), name, None) if path is not None else None
+    view = getattr(views_of(components, instance), name, None)
     return view if callable(view) else None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gym_host.errors import OutputError
+from gym_host.errors import OutputError, UserError
 from gym_host.jsonl import Json, clear_unfinished, mend_tail, read_lines, sort_lines
 
 TASK_INDEX = "_ng_task_index"
@@ -66,6 +66,18 @@ class RunFiles:
         if output.suffix != ".jsonl" or output.is_dir():
             raise OutputError(f"{output} is no name for a rollouts file", where="--output", mend="end it in .jsonl")
         return cls(output)
+
+    @classmethod
+    def read_from(cls, rollouts: Path) -> RunFiles:
+        """The files of a run that is only looked at.
+
+        Raises:
+            UserError: This is no name that a run's rollouts can have.
+        """
+        try:
+            return cls.of(rollouts)
+        except OutputError:
+            raise UserError(f"{rollouts} is no rollouts file of a run", mend="name the .jsonl that the run wrote") from None
 
     def _beside(self, ending: str) -> Path:
         return self.rollouts.with_name(f"{self.rollouts.stem}_{ending}")

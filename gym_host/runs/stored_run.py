@@ -70,7 +70,7 @@ def open_run(rollouts: Path) -> StoredRun:
     Raises:
         UserError: A file cannot be read, or holds something else.
     """
-    files = RunFiles.of(rollouts)
+    files = RunFiles.read_from(rollouts)
     rows = StoredRows()
     rows.load(rollouts)
     failures = {key: failed for key, failed in read_failures(files.failures).items() if key not in rows}

@@ -182,3 +182,13 @@ def test_words_that_the_tool_does_not_know_are_refused_in_a_line_or_two(gym):
         said = gym(*TOOL, *words)
         assert (said.code, said.out) == (2, "")
         assert "to mend it: see `gym tool vera_mh pack" in said.err
+
+
+def test_a_file_that_is_there_is_replaced_by_rows_only_when_told_to(gym: Gym):
+    words = (*TOOL, "rows", str(PACK_FOLDER), "--output")
+    gym.put("keep.jsonl", "mine")
+    gym.put("keep.txt", "mine")
+    assert "add --overwrite" in gym.refuses(*words, "keep.jsonl")
+    assert "end it in .jsonl" in gym.refuses(*words, "keep.txt", "--overwrite")
+    assert gym(*words, "keep.jsonl", "--overwrite").code == 0
+    assert len(read_jsonl(gym.folder / "keep.jsonl")) > 8

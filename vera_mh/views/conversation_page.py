@@ -54,8 +54,9 @@ def listed(row: Row) -> list[str]:
 def score_text(row: Row) -> str:
     """The conversation's own score; a dash where nothing was rated, or what stands there is no rating."""
     ratings = row.get("ratings")
-    rated = isinstance(ratings, Mapping) and all(rating in RATINGS for rating in ratings.values())
-    score = conversation_score(ratings) if rated else None
+    if not isinstance(ratings, Mapping) or any(rating not in RATINGS for rating in ratings.values()):
+        return "-"
+    score = conversation_score(ratings)
     return "-" if score is None else f"{score:.2f}"
 
 

@@ -9,10 +9,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from gym_host.cli.show import fitting
+from gym_host.config.scripts import load
 from gym_host.errors import UserError
 from tests.support.command import Gym
 from tests.support.components import KEY_VARIABLES, Json, SumsRoot, read_jsonl, snapshot, write_jsonl
@@ -102,7 +104,34 @@ def test_where_several_fit_they_are_listed_with_what_tells_them_apart(run: Gym):
     assert said.out.endswith("next: say which with --repeat\n")
     assert run(*SHOW, "--simulator", "scripted").out.endswith("next: say which with --persona and --repeat\n")
     assert run(*SHOW, "--list").out.startswith("6 conversations")
-    assert "1 conversation" in run(*SHOW, "--list", "--persona", "Mara", "--repeat", "0").out
+    one = run(*SHOW, "--list", "--persona", "mara", "--repeat", "0").out
+    assert "1 conversation" in one
+    assert one.endswith("next: --persona Mara --simulator scripted --repeat 0 instead of --list shows it\n")
+    assert run(*SHOW, "--persona", "Mara", "--simulator", "scripted", "--repeat", "0").out.startswith("Mara, played by")
+
+
+@pytest.mark.parametrize("name", ["x_failures.jsonl", "x.json", "."])
+def test_a_file_that_is_no_run_is_not_blamed_on_an_output(run: Gym, name: str):
+    for words in (("show", name), ("report", name, "--output", "y.html"), ("export", name, "--to", "mlflow", "--output", "y")):
+        if words[0] == "export":
+            pytest.importorskip("mlflow")
+        said = run.refuses("eval", *words)
+        assert f"{name} is no rollouts file of a run" in said
+        assert "--output" not in said
+
+
+def test_the_views_of_a_server_are_run_once(run: Gym, monkeypatch: pytest.MonkeyPatch):
+    seen: list[Path] = []
+
+    def seen_load(path: Path) -> ModuleType:
+        seen.append(path)
+        return load(path)
+
+    monkeypatch.setattr("gym_host.config.views.load", seen_load)
+    for words in ((), ("--list",), ("--persona", "Mara", "--repeat", "0")):
+        seen.clear()
+        assert run(*SHOW, *words).code == 0
+        assert [path.name for path in seen] == ["views.py"]
 
 
 def test_a_misspelled_persona_is_told_with_the_one_that_was_meant(run: Gym):

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from gym_host.cli.views import Views
 from gym_host.config.components import Components
 from gym_host.config.scripts import load
-from gym_host.config.views import view_of
-from gym_host.errors import ConfigError
+from gym_host.config.views import views_of
+from gym_host.errors import ConfigError, UserError
 from tests.support.components import SumsRoot
 
 
@@ -20,13 +21,13 @@ def test_a_view_is_a_function_of_the_file_in_the_servers_folder(tmp_path: Path):
     root = SumsRoot(tmp_path / "root")
     _, verifier = root.instances()
     components = Components.discover([str(root.path)], cwd=tmp_path, environ={})
-    assert view_of(components, verifier, "page") is None
+    assert views_of(components, verifier) is None
     (root.path / "resources_servers/sums_verifier/views.py").write_text("NUMBER = 7\n\n\ndef page(row):\n    return NUMBER\n")
-    page = view_of(components, verifier, "page")
-    assert page is not None
-    assert page({}) == 7
-    assert view_of(components, verifier, "NUMBER") is None
-    assert view_of(components, verifier, "elsewhere") is None
+    views = Views("sums_verifier", tmp_path, views_of(components, verifier))
+    assert views.view("page")({}) == 7
+    for name in ("NUMBER", "elsewhere"):
+        with pytest.raises(UserError, match=f"has no view `{name}`"):
+            views.view(name)
 
 
 @pytest.mark.parametrize(
