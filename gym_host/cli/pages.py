@@ -17,7 +17,8 @@ from rich.text import Text
 from gym_host.cli.output import show_tables
 from gym_host.wording import harmless
 
-_STYLES = {"user": "bold cyan", "chatbot": "bold green", "judge": "bold magenta"}
+_STYLES = {"first": "bold cyan", "second": "bold green", "third": "bold magenta"}
+"""How the voices of a page look; who they are, the heads of its entries say."""
 _LESS = "FRX"
 """What `less` is told unless the user tells it something: no paging of what fits, colours as they are, no clearing."""
 

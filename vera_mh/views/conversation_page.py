@@ -25,6 +25,9 @@ LISTED = ("Persona", "User simulator", "Repeat", "Risk level", "Score", "High ha
 SPEAKERS: Mapping[str, str] = {PERSONA: "user", PROVIDER: "chatbot"}
 
 
+_VOICES: Mapping[str, str] = {"user": "first", "chatbot": "second", "judge": "third"}
+
+
 def names_of(row: Row) -> Json:
     """What a conversation is asked for by: `persona` (its id where that is not known), `simulator` and `repeat`, as texts."""
     return {
@@ -68,7 +71,7 @@ def conversation_page(row: Row) -> Json:
 
     Returns:
         `title`, `facts` (name and value), `tables`, and `sections` (each a `title` and `entries`, an entry being a `head`, a
-        `text` and the `voice` that speaks: `user`, `chatbot` or `judge`).
+        `text` and the `voice` that speaks: `first`, the user; `second`, the chatbot; `third`, the judge).
     """
     names = names_of(row)
     played = f", played by {names['simulator']}" if names["simulator"] else ""
@@ -140,7 +143,7 @@ def _turn(turn: Mapping[str, Any], record: Mapping[str, Any]) -> Json:
         *(["ends the conversation"] if turn.get("early_termination") else []),
     ]
     marked = f" ({', '.join(marks)})" if marks else ""
-    return {"head": f"{turn.get('turn')} {speaker}{marked}", "text": text, "voice": speaker}
+    return {"head": f"{turn.get('turn')} {speaker}{marked}", "text": text, "voice": _VOICES.get(speaker, "")}
 
 
 def path_entries(row: Row) -> list[Json]:
@@ -156,4 +159,4 @@ def _step(step: Mapping[str, Any]) -> Json:
         answer += " (answers itself)"
     following = step.get("next_question_id")
     head = f"{step.get('question_id')} {step.get('dimension') or ''}: {answer}, then {following or 'the end'}"
-    return {"head": head, "text": str(step.get("reasoning") or ""), "voice": "judge"}
+    return {"head": head, "text": str(step.get("reasoning") or ""), "voice": _VOICES["judge"]}

@@ -53,9 +53,9 @@ def section(page: Json, title: str) -> list[Json]:
 def test_the_turns_are_told_in_order_with_what_is_odd_about_them():
     entries = section(conversation_page(ROW), "Conversation")
     assert [(entry["head"], entry["text"], entry["voice"]) for entry in entries] == [
-        ("1 user", "hello", "user"),
-        ("2 chatbot (empty, cut short: max_output_tokens)", " ", "chatbot"),
-        ("3 user (ends the conversation)", "bye", "user"),
+        ("1 user", "hello", "first"),
+        ("2 chatbot (empty, cut short: max_output_tokens)", " ", "second"),
+        ("3 user (ends the conversation)", "bye", "first"),
     ]
 
 
