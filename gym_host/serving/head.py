@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
@@ -26,6 +26,7 @@ from gym_host.serving.admission import MIB, TOKEN_VARIABLE, Admission, server_to
 from gym_host.serving.calls import HttpCalls
 from gym_host.serving.fleet import Fleet, ServerProcess
 from gym_host.serving.head_notes import HeadNote, forget, noted, read_notes
+from gym_host.serving.local import load_program
 from gym_host.serving.process import LOOPBACK, base_url, is_everywhere
 from gym_host.serving.server import JsonBytes
 from gym_host.wording import suggestion, together
@@ -33,7 +34,6 @@ from gym_host.wording import suggestion, together
 HEAD_PORT = 11_000
 
 _ANSWER_SECONDS = 10.0
-_OF_THE_HOST = frozenset({"host", "port"})
 
 
 class ServerEntry(BaseModel):
@@ -273,9 +273,13 @@ def unfit(head: Head, config: Config, needed: Iterable[Instance]) -> list[Config
 
 
 def _other_settings(instance: Instance, config: Config) -> list[ConfigError]:
+    left_out = load_program(instance).settings_type.NOT_IDENTITY
     block = config.values.get(instance.name)
-    wanted = {instance.type: {instance.folder: _own(instance.settings)}}
-    found = {kind: {name: _own(settings) for name, settings in folders.items()} for kind, folders in (block or {}).items()}
+    wanted = {instance.type: {instance.folder: _without(left_out, instance.settings)}}
+    found = {
+        kind: {name: _without(left_out, settings) for name, settings in folders.items()}
+        for kind, folders in (block or {}).items()
+    }
     # What is masked cannot be compared.
     differing = [entry for entry in differences(found, masked(wanted)) if MASK not in str(entry[1])]
     if not differing:
@@ -290,8 +294,9 @@ def _other_settings(instance: Instance, config: Config) -> list[ConfigError]:
     ]
 
 
-def _own(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in settings.items() if key not in _OF_THE_HOST}
+def _without(left_out: Collection[str], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that decide what comes out: a run may go on with other prices, limits of size, or patience."""
+    return {key: value for key, value in settings.items() if key not in left_out}
 
 
 async def _ask(url: str, path: str) -> Any:

@@ -33,6 +33,7 @@ from gym_host.serving.head_notes import HeadNote, noted, notes_folder, read_note
 from gym_host.serving.ports import Placement
 from tests.support.servers import free_port
 
+PROVIDER = Path(__file__).parents[3] / "responses_api_models" / "inference_provider" / "app.py"
 KEY = "sk-this-is-a-secret-key"
 
 
@@ -45,7 +46,7 @@ class Server:
 
 
 def instance(name: str, **settings: Any) -> Instance:
-    return Instance(name, "responses_api_models", "provider", settings, Path("app.py"))
+    return Instance(name, "responses_api_models", "provider", settings, PROVIDER)
 
 
 def values_of(*servers: Server) -> dict[str, Any]:
@@ -189,13 +190,16 @@ def entry(name: str) -> ServerEntry:
     [
         ({"model": "a", "port": 81, "host": "127.0.0.1"}, {"model": "a"}, True),
         ({"model": "a"}, {"model": "a", "port": 99}, True),
+        ({"model": "a"}, {"model": "a", "price_per_million": {"input": 1, "output": 2}}, True),
+        ({"model": "a"}, {"model": "a", "max_body_mib": 512}, True),
+        ({"model": "a", "request_timeout_seconds": 60}, {"model": "a", "request_timeout_seconds": 600}, True),
         ({"api_key": "****"}, {"api_key": KEY}, True),
         ({"base_url": "https://****@host/v1"}, {"base_url": "https://me:pass@host/v1"}, True),
         ({"model": "a"}, {"model": "b"}, False),
         ({"model": "a"}, {"model": "a", "temperature": 0}, False),
     ],
 )
-def test_settings_are_compared_without_what_the_host_fills_in_and_without_secrets(
+def test_settings_are_compared_without_what_decides_nothing_of_what_comes_out_and_without_secrets(
     found: dict[str, Any], wanted: dict[str, Any], fits: bool
 ):
     config = Config({"it": {"responses_api_models": {"provider": found}}}, ())
