@@ -7,9 +7,10 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from argparse import _SubParsersAction
+from argparse import Namespace, _SubParsersAction
 from collections.abc import Callable, Sequence
 from importlib import metadata
+from pathlib import Path
 
 from gym_host.cli import (
     aggregate,
@@ -27,10 +28,11 @@ from gym_host.cli import (
     show,
     tool,
 )
-from gym_host.cli.output import say_next
+from gym_host.cli.output import GO_ON, say_next
 from gym_host.cli.parser import Command, Parser, parse
 from gym_host.distribution import DISTRIBUTION
 from gym_host.errors import UserError
+from gym_host.runs.run_files import RunFiles
 from gym_host.wording import harmless
 
 INTERRUPTED = 130
@@ -100,11 +102,20 @@ def main(words: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        say_next("run the same command again")
+        say_next(_after_interrupt(args))
         return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Whoever read our output has enough of it.
         return 0
+
+
+def _after_interrupt(args: Namespace) -> str:
+    """What to do next: a run that has files already would be refused without --resume, and --overwrite would do it all anew."""
+    output = getattr(args, "output", None)
+    resumes = hasattr(args, "resume") and not getattr(args, "append", False)
+    if resumes and isinstance(output, Path) and RunFiles(output).run.exists():
+        return GO_ON
+    return "run the same command again"
 
 
 if __name__ == "__main__":

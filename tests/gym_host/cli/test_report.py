@@ -135,6 +135,49 @@ def test_a_page_that_cannot_be_written_changes_nothing_of_the_run(gym: Gym):
     assert "no page was written: y_report.html cannot be written" in said.err
 
 
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("def report(run):\n    yield 'half a page'\n    raise KeyError('ratings')", "KeyError: 'ratings' (-v shows where)"),
+        ("def report(run):\n    raise KeyboardInterrupt", "interrupted; `gym eval report x.jsonl` writes it"),
+    ],
+)
+def test_a_view_that_breaks_takes_nothing_from_the_end_of_a_run(gym: Gym, sums: SumsRoot, program: str, why: str):
+    (sums.path / "resources_servers/sums_verifier/views.py").write_text(program)
+    said = done(gym("eval", "run", "--search-dir", "root", "--benchmark", "sums", "--output", "x.jsonl"))
+    assert "2 of 2 rollouts scored" in said.out
+    assert said.out.splitlines()[-1].startswith("next: gym eval compare x.jsonl")
+    (warning,) = (line for line in said.err.splitlines() if line.startswith("no page was written: "))
+    assert why in warning
+    assert "Traceback" not in said.err
+    assert not list(gym.folder.glob("*report*"))
+
+
+def test_where_a_view_broke_is_shown_to_whoever_wants_to_know(gym: Gym, sums: SumsRoot, caplog: pytest.LogCaptureFixture):
+    (sums.path / "resources_servers/sums_verifier/views.py").write_text("def report(run):\n    return run.record['nowhere']\n")
+    with caplog.at_level("INFO"):
+        done(gym("eval", "run", "--search-dir", "root", "--benchmark", "sums", "--output", "x.jsonl", "-v"))
+    assert "run.record['nowhere']" in caplog.text
+
+
+def test_who_interrupts_a_command_whose_run_has_files_is_told_to_go_on_with_them(
+    gym: Gym, sums: SumsRoot, monkeypatch: pytest.MonkeyPatch
+):
+    def interrupted(*args: object, **more: object) -> None:
+        raise KeyboardInterrupt
+
+    words = ("eval", "run", "--search-dir", "root", "--benchmark", "sums", "--output", "x.jsonl")
+    with monkeypatch.context() as patched:
+        patched.setattr("gym_host.cli.run.evaluate", interrupted)
+        assert (told := gym(*words)).code == 130
+        assert told.out == "next: run the same command again\n"
+    with monkeypatch.context() as patched:
+        patched.setattr("gym_host.cli.run.show_outcome", interrupted)
+        assert (told := gym(*words)).code == 130
+        assert told.out.startswith("next: run the same command with --resume")
+    assert "2 of 2 rollouts scored" in done(gym(*words, "--resume")).out
+
+
 def test_a_reverified_run_has_a_page_that_says_what_it_is(gym: Gym, run: Path):
     again = ("eval", "reverify", "--benchmark", "vera_mh_demo", "--inputs", "x_materialized_inputs.jsonl", "--rollouts", run)
     done(gym(*again, "--output", "again.jsonl"))
