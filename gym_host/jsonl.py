@@ -38,8 +38,12 @@ class Line:
     value: Json
 
 
-def read_lines(path: Path) -> Iterator[Line]:
+def read_lines(path: Path, *, ended: bool = False) -> Iterator[Line]:
     """The lines of a file; blank ones are passed over.
+
+    Args:
+        path: The file.
+        ended: Pass over a last line without a line end too, which may be half a line.
 
     Raises:
         UserError: The file cannot be read, or a line is no JSON object.
@@ -48,7 +52,7 @@ def read_lines(path: Path) -> Iterator[Line]:
     try:
         with path.open("rb") as lines:
             for number, raw in enumerate(lines, start=1):
-                if raw.strip():
+                if raw.strip() and (raw.endswith(b"\n") or not ended):
                     yield Line(number, offset, len(raw), _object(path, number, raw))
                 offset += len(raw)
     except OSError as error:

@@ -103,6 +103,7 @@ def plan_reverification(args: argparse.Namespace) -> Evaluation:
         aggregate=not args.disable_aggregation,
         configuration=words_of_configuration(args),
         only=chosen.only,
+        judging=frozenset(instance.name for instance in instances),
         carried=chosen.carried,
         source={"reverifies": stored.sha256, "judge_failed_only": args.judge_failed_only},
         prices=prices_of(instances),

@@ -21,7 +21,7 @@ from gym_host.config.components import Components
 from gym_host.config.configuration import Instance
 from gym_host.config.datasets import AGENTS, pick_agent, pick_dataset
 from gym_host.config.prices import prices_of
-from gym_host.config.references import check_references
+from gym_host.config.references import check_references, needed_only_by
 from gym_host.config.views import view_of
 from gym_host.errors import ConfigError, UserError
 from gym_host.runs.attempts import run_attempt
@@ -119,6 +119,7 @@ def plan_evaluation(args: argparse.Namespace) -> Evaluation:
         resume=args.resume,
         overwrite=args.overwrite,
         aggregate=not args.disable_aggregation,
+        judging=needed_only_by(setup.config, verifier_of(agent), beneath=agent.name),
         configuration=words_of_configuration(args),
         prices=prices_of(instances),
         meter=meter_of(setup.components, instances, verifier_of(agent)),

@@ -41,9 +41,22 @@ def check_references(config: Config, components: Components | None = None) -> li
     return faults
 
 
-def needed_by(config: Config, server: str) -> frozenset[str]:
-    """A server, the servers that it refers to, those that they refer to, and so on."""
-    settings_of = {name: settings for name, _, _, settings in entries(config.values)}
+def needed_only_by(config: Config, server: str | None, *, beneath: str) -> frozenset[str]:
+    """A server and what it refers to, without what another server that refers to it needs besides it.
+
+    Args:
+        config: The configuration.
+        server: The server, such as a verifier; None if there is none.
+        beneath: The other server, such as an agent.
+    """
+    if server is None:
+        return frozenset()
+    return needed_by(config, server) - needed_by(config, beneath, without=server)
+
+
+def needed_by(config: Config, server: str, *, without: str | None = None) -> frozenset[str]:
+    """A server, the servers that it refers to, those that they refer to, and so on, as if one of them were not there."""
+    settings_of = {name: settings for name, _, _, settings in entries(config.values) if name != without}
     found: set[str] = set()
     waiting = [server]
     while waiting:

@@ -57,6 +57,7 @@ class Evaluation:
         joins: Add to the files of another run, if its servers are the same; what has no attempts left there is tried once more.
         aggregate: Compute metrics at the end.
         only: Keys that may be attempted; None for all.
+        judging: Names of servers that take part in no conversation, but only judge.
         carried: Scored rows that are taken over as they are.
         source: What the identity says besides rows and servers.
         configuration: The words that chose the configuration, so that a finished run can be scored again without them.
@@ -78,6 +79,7 @@ class Evaluation:
     joins: bool = False
     aggregate: bool = True
     only: AbstractSet[Key] | None = None
+    judging: AbstractSet[str] = frozenset()
     carried: Iterable[Json] = ()
     source: Json = field(default_factory=dict)
     configuration: Json = field(default_factory=dict)
@@ -210,7 +212,7 @@ async def _open(run: _Run) -> None:
     if evaluation.overwrite:
         set_aside(files)  # Only now, when the servers run.
         files.report.unlink(missing_ok=True)  # It can be made anew from what is kept.
-    run.record = settle_record(files, identity | evaluation.source, joins=evaluation.joins)
+    run.record = settle_record(files, identity | evaluation.source, joins=evaluation.joins, judging=evaluation.judging)
     run.record.setdefault("configuration", evaluation.configuration)
     take_prices(run.record, evaluation.prices)
     run.meter = evaluation.meter(run.record) if evaluation.meter is not None else None

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from gym_host.config.configuration import Instance
@@ -45,7 +45,7 @@ async def _about(name: str, calls: ServerCalls) -> Any:
 
 
 def refuse_other_run(
-    found: Mapping[str, Any], wanted: Mapping[str, Any], *, where: str, address_may_change: bool = False
+    found: Mapping[str, Any], wanted: Mapping[str, Any], *, where: str, addresses_of: Collection[str] = ()
 ) -> None:
     """Refuses to go on with files of another run.
 
@@ -53,12 +53,12 @@ def refuse_other_run(
         found: The identity of the files.
         wanted: The identity of the run that is to be done.
         where: The file that says so.
-        address_may_change: Whether the endpoint of a model may be another.
+        addresses_of: Names of servers whose endpoint may be another.
 
     Raises:
         OutputError: The identities differ; the message names what differs, at most five keys.
     """
-    differing = [entry for entry in differences(found, wanted) if not (address_may_change and entry[0].endswith(".base_url"))]
+    differing = [entry for entry in differences(found, wanted) if not _is_address(entry[0], addresses_of)]
     if not differing:
         return
     shown = "; ".join(f"{key} was {_short(was)}, now {_short(now)}" for key, was, now in differing[:5])
@@ -68,6 +68,10 @@ def refuse_other_run(
         where=where,
         mend="give the same settings as before, or choose another --output",
     )
+
+
+def _is_address(key: str, servers: Collection[str]) -> bool:
+    return key.endswith(".base_url") and any(key.startswith(f"servers.{name}.") for name in servers)
 
 
 def _short(value: Any) -> str:

@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 
 import orjson
 
 from gym_host.distribution import versions
 from gym_host.errors import OutputError
-from gym_host.jsonl import Json, write_json
+from gym_host.jsonl import Json, read_lines, write_json
+from gym_host.runs.attempts import awaits_judge
 from gym_host.runs.identity import refuse_other_run
 from gym_host.runs.run_files import RunFiles
 
@@ -33,15 +34,17 @@ def read_record(files: RunFiles, *, mend: str = "choose another --output") -> Js
     return record if isinstance(record, dict) else {}
 
 
-def settle_record(files: RunFiles, identity: Json, *, joins: bool = False) -> Json:
+def settle_record(files: RunFiles, identity: Json, *, joins: bool = False, judging: Collection[str] = ()) -> Json:
     """The record to go on with: that of the run whose files these are, or a new one.
 
     As long as nothing is scored, an address that was mistyped may be corrected; what is scored was made by what answered there.
+    Conversations that only wait for their judge were made too, so that then only the addresses of the judging may change.
 
     Args:
         files: The files of the run.
         identity: What makes the run that is to be done.
         joins: It only adds to another run's files, so that only the servers which it uses must be the same.
+        judging: Names of servers that only judge: they take no part in making a conversation.
 
     Raises:
         OutputError: The files belong to another run, or to nobody knows which.
@@ -54,8 +57,14 @@ def settle_record(files: RunFiles, identity: Json, *, joins: bool = False) -> Js
     if joins:
         found, identity = _servers(found, identity), _servers(identity, identity)
     nothing_scored = not joins and not (files.rollouts.exists() and files.rollouts.stat().st_size)
-    refuse_other_run(found, identity, where=str(files.run), address_may_change=nothing_scored)
+    changeable = () if not nothing_scored else judging if _holds_conversations(files) else tuple(identity["servers"])
+    refuse_other_run(found, identity, where=str(files.run), addresses_of=changeable)
     return record | {"identity": identity} if nothing_scored else record
+
+
+def _holds_conversations(files: RunFiles) -> bool:
+    """Whether conversations are finished of which only the judging failed."""
+    return files.failures.exists() and any(awaits_judge(line.value) for line in read_lines(files.failures, ended=True))
 
 
 def _servers(identity: Json, wanted: Json) -> Json:

@@ -345,6 +345,31 @@ async def test_an_address_may_be_corrected_as_long_as_nothing_is_scored(bench: B
     assert "base_url was 'http://again/v1', now None" in await bench.refused(resume=True)
 
 
+async def test_the_address_that_finished_conversations_were_made_at_may_not_be_corrected(bench: Bench):
+    bench.root.write([sum_row(1, "judge_failed", "judge_failed", "scored")])
+    await bench.run(agent={"base_url": "http://first/v1"})
+    with bench.files.failures.open("a") as failures:
+        failures.write('{"half a li')
+    named = "servers.sums.settings.base_url was 'http://first/v1', now 'http://second/v1'"
+    verifier = frozenset({"sums_verifier"})
+    for judging in (frozenset[str](), verifier):
+        assert named in await bench.refused(resume=True, agent={"base_url": "http://second/v1"}, judging=judging)
+    assert bench.record["identity"]["servers"]["sums"]["settings"]["base_url"] == "http://first/v1"
+    await bench.run(resume=True, agent={"base_url": "http://first/v1"}, judging=verifier)
+    assert [failure["_ng_attempt_index"] for failure in bench.failures] == [0, 1]
+
+
+async def test_the_address_of_what_only_judges_may_be_corrected_until_something_is_scored(bench: Bench):
+    bench.root.write([sum_row(1, "judge_failed", "judge_failed", "scored")])
+    # The other way round, so that the agent's address stands for a judge's.
+    await bench.run(agent={"base_url": "http://mistyped/v1"})
+    await bench.run(resume=True, agent={"base_url": "http://right/v1"}, judging=frozenset({"sums"}))
+    assert "http://right/v1" in bench.files.run.read_text()
+    assert (await bench.run(resume=True, agent={"base_url": "http://right/v1"})).complete
+    said = await bench.refused(resume=True, agent={"base_url": "http://third/v1"}, judging=frozenset({"sums"}))
+    assert "base_url was 'http://right/v1'" in said
+
+
 @pytest.mark.parametrize(
     ("change", "named"),
     [
