@@ -16,9 +16,12 @@ import orjson
 
 from gym_host.cli.main import main as gym
 from gym_host.cli.parser import Parser
+from gym_host.distribution import versions
 from gym_host.errors import OutputError, UserError
-from gym_host.jsonl import read_lines, write_whole
+from gym_host.jsonl import read_lines, write_json, write_whole
+from gym_host.runs.finished import read_record_if_any
 from gym_host.runs.run_files import FAILURE_CLASS, RunFiles
+from gym_host.runs.run_record import now
 from vera_mh.conversation import Turn
 from vera_mh.errors import ChatLogError, PackError, RowError, RubricError, TranscriptError
 from vera_mh.exchange.chat_log import ChatLog, parse_chat_logs
@@ -32,6 +35,8 @@ from vera_mh.transcript import LabelLines, parse_transcript
 
 ROOT = Path(__file__).parents[2]
 ENDINGS = (".txt", ".json", ".jsonl")
+_READ = "read_from"
+"""Key of a record that tells conversations that were read from those of a run."""
 _AS_JSON = 'give the conversation as JSON: a list of {"role": "user" or "assistant", "content": text}'
 
 
@@ -76,19 +81,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def read(args: argparse.Namespace) -> int:
     """Reads conversations and writes their rows."""
     files = RunFiles.of(args.output)
-    taken = [] if args.overwrite else files.existing()
-    if taken:
-        raise OutputError(f"{taken[0]} is already there", where="--output", mend="replace it (--overwrite), or choose another")
+    _refuse_existing(files, overwrite=args.overwrite)
     personas, pack = _personas(args.pack)
     found, unseen = _read_all(args.sources, personas, args.label_lines)
     rows = [recorded_row(conversation, index) for index, conversation in enumerate(found)]
-    if args.overwrite:
-        for path in files.existing():
-            path.unlink()
-    write_whole(files.inputs, map(_line, rows))
-    write_whole(files.rollouts, (_line(recorded_rollout(row, one.turns)) for row, one in zip(rows, found, strict=True)))
+    with files.locked():
+        _refuse_existing(files, overwrite=args.overwrite)
+        files.remove()
+        write_json(files.run, {_READ: list(map(str, args.sources)), "ended_at": now(), "versions": versions()})
+        write_whole(files.inputs, map(_line, rows))
+        write_whole(files.rollouts, (_line(recorded_rollout(row, one.turns)) for row, one in zip(rows, found, strict=True)))
     _report(files, found, unseen, pack, _benchmark(args.pack))
     return 0
+
+
+def _refuse_existing(files: RunFiles, *, overwrite: bool) -> None:
+    """Refuses to replace anything unasked, and what this tool has not written in any case: it may be a run that was paid for."""
+    existing = files.existing()
+    if existing and not overwrite:
+        raise OutputError(f"{existing[0]} is already there", where="--output", mend="replace it (--overwrite), or choose another")
+    if existing and _READ not in read_record_if_any(files.rollouts):
+        what = f"{existing[0]} is not known to be of conversations that were only read"
+        raise OutputError(what, where="--output", mend="name another file, or remove the old ones yourself")
 
 
 def _personas(named: str | None) -> tuple[tuple[Persona, ...], str | None]:

@@ -122,6 +122,7 @@ async def _aggregate(scorer: Scorer, shards: list[Path], files: RunFiles, config
         summary = await scoreboard.summary(metrics["agent_metrics"])
         outcome = replace(_outcome(runs, merged), measure=measure, metrics=metrics, summary=summary)
     _say_what_lacks(runs, merged)
+    files.drop_report()
     write_json(files.run, _record(runs, merged, outcome) | {"configuration": configuration})
     write_whole(files.rollouts, (orjson.dumps(row) + b"\n" for _, row in merged.rows()))
     write_json(files.metrics, [metrics_entry(scorer.agent, metrics, outcome)])

@@ -75,7 +75,7 @@ def _show_run(views: Views, run: StoredRun) -> None:
         run.files,
         go_on="finish the run with --resume; what is scored stays, the rest is tried again",
         done=f"gym eval show {run.path} --persona NAME for one conversation, --list for which there are",
-        report=run.files.report,
+        report=run.files.current_report(),
     )
 
 

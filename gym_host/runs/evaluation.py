@@ -210,8 +210,8 @@ async def _open(run: _Run) -> None:
     evaluation, files = run.evaluation, run.files
     identity = await run_identity(described(evaluation.rows), evaluation.agent, evaluation.instances, run.calls)
     if evaluation.overwrite:
-        set_aside(files)  # Only now, when the servers run.
-        files.report.unlink(missing_ok=True)  # It can be made anew from what is kept.
+        set_aside(files)  # Only now, when the servers run. The page can be made anew from what is kept.
+        files.drop_report()
     run.record = settle_record(files, identity | evaluation.source, joins=evaluation.joins, judging=evaluation.judging)
     run.record.setdefault("configuration", evaluation.configuration)
     take_prices(run.record, evaluation.prices)
@@ -235,7 +235,9 @@ def _carry_over(run: _Run) -> None:
     for row in run.evaluation.carried:
         key = key_of(row)
         if key not in run.scored:
-            journal = journal or Journal(run.files.rollouts)
+            if journal is None:
+                run.files.drop_report()
+                journal = Journal(run.files.rollouts)
             run.seen(row)
             run.scored.add(key, row, journal.append(row))
     if journal is not None:
@@ -250,6 +252,7 @@ async def _collect(run: _Run) -> bool:
     counts.given_up = counts.left - len(todo)
     if not todo:
         return False
+    run.files.drop_report()
     rollouts, failures = Journal(run.files.rollouts), Journal(run.files.failures)
     state = RunState(counts, warn=lambda line: _say(run.console, line, style="yellow"), meter=run.meter)
     scoreboard = Scoreboard(run.calls, evaluation.scorer, run.scored, run.wanted.shown)

@@ -114,6 +114,24 @@ class RunFiles:
     def existing(self) -> list[Path]:
         return [path for path in self.all if path.exists()]
 
+    def current_report(self) -> Path | None:
+        """The page, if there is one that is not older than what it shows."""
+        made = _changed(self.report)
+        return (
+            self.report if made is not None and made >= max(_changed(self.rollouts) or 0, _changed(self.failures) or 0) else None
+        )
+
+    def drop_report(self) -> None:
+        """Removes the page: call it before what it shows is changed, so that no old page passes for one of the new rows."""
+        if not self.report.is_dir():
+            self.report.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Removes all files, the record last, since it says what the others are; and the page."""
+        self.drop_report()
+        for path in self.existing():
+            path.unlink()
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keeps every other run off these files. The lock belongs to the process and dies with it.
@@ -149,6 +167,10 @@ class RunFiles:
             raise OutputError(
                 f"{self.rollouts.parent} cannot be written: {error.strerror}", where="--output", mend="choose another --output"
             ) from None
+
+
+def _changed(path: Path) -> int | None:
+    return path.stat().st_mtime_ns if path.is_file() else None
 
 
 def _flock(handle: int) -> bool:

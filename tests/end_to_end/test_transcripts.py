@@ -220,13 +220,27 @@ def test_what_cannot_be_done_is_said_in_a_few_lines(gym: Gym, words, what):
     assert what in gym.refuses(*TOOL, *words)
 
 
-def test_what_is_there_is_replaced_when_told_so(gym: Gym):
+def test_what_was_read_before_is_replaced_when_told_so(gym: Gym):
     gym.put("a.txt", CAREFUL)
-    gym.put("x.jsonl", "old\n")
+    gym.put("b.txt", CAREFUL)
+    assert gym(*TOOL, "read", "a.txt", "b.txt", "--output", "x.jsonl").code == 0
     gym.put("x_failures.jsonl", "old\n")
+    gym.put("x_report.html", "old\n")
     assert gym(*TOOL, "read", "a.txt", "--overwrite", "--output", "x.jsonl").code == 0
     assert len(read_jsonl(gym.folder / "x.jsonl")) == 1
     assert not (gym.folder / "x_failures.jsonl").exists()
+    assert not (gym.folder / "x_report.html").exists()
+
+
+def test_a_run_is_not_replaced_by_what_is_read_and_nothing_is_written_into_one_that_is_going_on(gym: Gym):
+    gym.put("a.txt", CAREFUL)
+    words = (*TOOL, "read", "a.txt", "--overwrite", "--output", "x.jsonl")
+    assert gym("eval", "run", *DEMO, "--model", "careful", "--limit", "1", "--output", "x.jsonl").code == 0
+    assert "x.jsonl is not known to be of conversations that were only read" in gym.refuses(*words)
+    for path in gym.folder.glob("x*"):
+        path.unlink()
+    with RunFiles(gym.folder / "x.jsonl").locked():
+        assert "another run is writing" in gym.refuses(*words)
 
 
 def test_the_example_of_a_run_can_be_written_and_holds_what_the_judge_read(gym: Gym):

@@ -21,7 +21,7 @@ from gym_host.runs.evaluation import Evaluation, Outcome
 from gym_host.runs.run_files import RunFiles
 from gym_host.serving.local import running
 from tests.support.command import Gym, Said
-from tests.support.components import SumsRoot, read_jsonl, snapshot, write_jsonl
+from tests.support.components import SumsRoot, read_jsonl, snapshot, sum_row, write_jsonl
 from tests.support.pages import Page
 
 RUN = ("eval", "run", "--benchmark", "vera_mh_demo", "--limit", "4", "--model")
@@ -126,6 +126,34 @@ def test_a_run_that_takes_the_place_of_another_takes_its_page_away(gym: Gym):
     done(gym(*RUN, "careless", "--output", "y.jsonl"))
     done(gym(*RUN, "careful", "--output", "y.jsonl", "--overwrite", "--no-report"))
     assert not Path("y_report.html").exists()
+
+
+def test_a_run_that_goes_on_takes_its_old_page_away_and_one_with_nothing_to_do_leaves_it(gym: Gym, sums: SumsRoot):
+    sums.write([sum_row(1), sum_row(2, "failed", "scored")])
+    words = ("eval", "run", "--search-dir", "root", "--benchmark", "sums", "--output", "x.jsonl")
+    assert gym(*words).code == 1
+    gym.put("x_report.html", "the first")
+    done(gym(*words, "--resume"))
+    assert not Path("x_report.html").exists()
+    gym.put("x_report.html", "the second")
+    done(gym(*words, "--resume"))
+    assert Path("x_report.html").read_text() == "the second"
+
+
+def test_an_aggregate_of_other_shards_takes_the_old_page_away(gym: Gym, run: Path):
+    merged = ("eval", "aggregate", "--input-glob", run, "--output", "all.jsonl")
+    done(gym(*merged))
+    done(gym("eval", "report", "all.jsonl"))
+    done(gym(*merged, "--overwrite"))
+    assert not Path("all_report.html").exists()
+
+
+def test_a_page_that_is_older_than_what_it_shows_is_not_listed(gym: Gym, run: Path):
+    done(gym("eval", "report", run))
+    assert "x_report.html" in done(gym("eval", "show", run)).out
+    made = os.stat("x_report.html").st_mtime_ns
+    os.utime(run, ns=(made + 1, made + 1))
+    assert "x_report.html" not in done(gym("eval", "show", run)).out
 
 
 def test_a_page_that_cannot_be_written_changes_nothing_of_the_run(gym: Gym):
