@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 STYLES = ("base.css", "overview.css", "list.css", "reader.css", "print.css")
+
+_ACTING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and marks that turn the direction of text: the same as in `assets/dom.js`."""
 
 _POLICY = "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
 
@@ -48,7 +52,12 @@ def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("vera_mh.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("vera_mh.report"),
+        autoescape=True,
+        finalize=said,  # Every expression of a template goes through it, so that none can be forgotten.
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters |= {"percent": percent, "points": points, "signed": signed}
     return environment
@@ -61,6 +70,13 @@ def _assets(*names: str) -> str:
 
 def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def said(value: Any) -> Any:
+    """A value as a template shows it: of a text, what would act is shown by its code point, as `said` in `dom.js` does it."""
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return _ACTING.sub(lambda found: f"U+{ord(found[0]):04X}", value)
 
 
 def percent(value: float | None) -> str:

@@ -54,6 +54,20 @@ def test_planted_text_is_on_the_page_as_it_was_written(planted: str):
 
 
 @pytest.mark.parametrize("planted", PLANTED)
+def test_nothing_on_the_first_screen_turns_text_around_or_controls_anything(planted: str):
+    for page in map(Page, hostile_pages(PLANTED[planted])):
+        shown = [page.text, *(str(value) for _, attrs in page.tags for value in attrs.values())]
+        assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "".join(shown))
+
+
+def test_a_mark_that_would_act_is_shown_by_its_code():
+    for page in map(Page, hostile_pages(PLANTED["direction"])):
+        assert "left U+202Egnol si sihtU+202C right U+2067isolatedU+2069" in page.text
+    for page in map(Page, hostile_pages(PLANTED["separators"])):
+        assert "threeU+0000fourU+001B[31m" in page.text
+
+
+@pytest.mark.parametrize("planted", PLANTED)
 def test_data_cannot_close_its_own_script_and_comes_back_the_same(planted: str):
     value: Json = {PLANTED[planted]: [PLANTED[planted]]}
     script = str(json_script("index", value))
