@@ -12,6 +12,7 @@ from typing import Any
 
 from gym_host.errors import OutputError, UserError
 from gym_host.jsonl import Json
+from gym_host.runs.identity import evaluated_server
 from gym_host.runs.stored_run import StoredRun
 
 _COUNTS = ("num_planned", "num_scored", "num_failed")
@@ -76,11 +77,8 @@ def make_folder(folder: Path) -> None:
 
 def evaluated_model(record: Mapping[str, Any]) -> str:
     """The model that was evaluated, as its server's settings name it; empty if the record does not tell."""
-    identity = record.get("identity") or {}
-    servers: Json = identity.get("servers") or {}
-    agent = servers.get(str(identity.get("agent")), {}).get("settings") or {}
-    reference = agent.get("model_server") or {}
-    return str((servers.get(str(reference.get("name")), {}).get("settings") or {}).get("model") or "")
+    servers: Json = (record.get("identity") or {}).get("servers") or {}
+    return str((servers.get(str(evaluated_server(record)), {}).get("settings") or {}).get("model") or "")
 
 
 def _facts(record: Mapping[str, Any]) -> dict[str, str]:

@@ -16,6 +16,7 @@ import orjson
 from gym_host.config.containers import differences
 from gym_host.errors import UserError
 from gym_host.jsonl import Json, read_lines
+from gym_host.runs.identity import evaluated_server
 from gym_host.runs.run_files import FAILURE_CLASS, ROLLOUT_INDEX, TASK_INDEX, Key, RunFiles, key_of, project, read_failures
 from gym_host.runs.run_record import read_record
 
@@ -180,13 +181,12 @@ def _servers(run: FinishedRun, *, but_evaluated: bool) -> Json:
     """The servers of a run, as its record has them; without the evaluated model and the word that names it, if so wanted."""
     identity: Json = run.record.get("identity") or {}
     servers: Json = identity.get("servers") or {}
-    agent = str(identity.get("agent"))
-    settings: Json = servers.get(agent, {}).get("settings") or {}
-    evaluated: Json = settings.get("model_server") or {}
-    if not but_evaluated or not evaluated:
+    evaluated = evaluated_server(run.record)
+    if not but_evaluated or evaluated is None:
         return servers
-    kept = {name: server for name, server in servers.items() if name != evaluated.get("name")}
-    without = {key: value for key, value in settings.items() if key != "model_server"}
+    agent = str(identity.get("agent"))
+    kept = {name: server for name, server in servers.items() if name != evaluated}
+    without = {key: value for key, value in servers[agent]["settings"].items() if key != "model_server"}
     return kept | {agent: {**servers[agent], "settings": without}}
 
 

@@ -70,6 +70,14 @@ def refuse_other_run(
     )
 
 
+def evaluated_server(record: Mapping[str, Any]) -> str | None:
+    """Name of the server that served the evaluated model: the one that the agent refers to; None if the record does not tell."""
+    identity = record.get("identity") or {}
+    agent = (identity.get("servers") or {}).get(str(identity.get("agent"))) or {}
+    reference = (agent.get("settings") or {}).get("model_server") or {}
+    return reference.get("name") if isinstance(reference, Mapping) else None
+
+
 def _is_address(key: str, servers: Collection[str]) -> bool:
     return key.endswith(".base_url") and any(key.startswith(f"servers.{name}.") for name in servers)
 
