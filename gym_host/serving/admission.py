@@ -4,8 +4,8 @@
 
 A token is asked for if the environment variable `GYM_SERVER_TOKEN` is set where the servers are started. It is an environment
 variable and no setting, so that it stands in no configuration, no file and no process argument; whoever starts a server hands
-it on by what processes inherit, so a server asks for it under any host. Our calls between servers carry it; those of NVIDIA's host do
-not, so that it has to stay unset there. Without it nothing changes.
+it on by what processes inherit, so a server asks for it under any host. Our calls between servers carry it; those of NVIDIA's
+host do not, so that it has to stay unset there. Without it nothing changes.
 """
 
 from __future__ import annotations
