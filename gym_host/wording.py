@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
 # SPDX-License-Identifier: Apache-2.0
-"""How faults in a configuration are worded: which name was meant, and several faults in one message."""
+"""How things are worded: which name was meant, several faults in one message, numbers, and texts from elsewhere."""
 
 from __future__ import annotations
 
@@ -52,6 +52,11 @@ def together(faults: Sequence[ConfigError], title: str) -> ConfigError:
     if len(faults) > _FAULTS_SHOWN:
         lines.append(f"  and {len(faults) - _FAULTS_SHOWN} more")
     return ConfigError("\n".join(lines))
+
+
+def counted(number: int, name: str) -> str:
+    """A number of things: `1 server`, `2 servers`."""
+    return f"{number} {name}" if number == 1 else f"{number} {name}s"
 
 
 def harmless(text: str) -> str:

@@ -12,8 +12,9 @@ from typing import Any
 
 from gym_host.cli.columns import columns
 from gym_host.cli.main import main as gym
+from gym_host.cli.outputs import refuse_output
 from gym_host.cli.parser import Parser
-from gym_host.errors import OutputError, UserError
+from gym_host.errors import UserError
 from gym_host.jsonl import read_lines, write_json
 from vera_mh.analysis.agreement import agreement
 from vera_mh.analysis.raters import Rater, rater_of_rows, raters_of_sheet
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         UserError: A file cannot be read, or the raters have nothing in common.
     """
     args = build_parser().parse_args(arguments)
-    _refuse_output(args.output, args.overwrite)
+    refuse_output(args.output, endings=(".json",), what="an agreement", overwrite=args.overwrite)
     raters = [rater for word in args.ratings for rater in _raters(word)]
     try:
         found = agreement(raters)
@@ -60,15 +61,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         write_json(args.output, found)
         print(f"next: read the conversations on which they differ; `disagreements` in {args.output} names them")
     return 0
-
-
-def _refuse_output(output: Path | None, overwrite: bool) -> None:
-    if output is None:
-        return
-    if output.suffix != ".json" or output.is_dir():
-        raise OutputError(f"{output} is no name for an agreement", where="--output", mend="end it in .json")
-    if output.exists() and not overwrite:
-        raise OutputError(f"{output} is already there", where="--output", mend="replace it (--overwrite), or choose another")
 
 
 def _raters(word: str) -> list[Rater]:

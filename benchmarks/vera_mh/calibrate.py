@@ -21,8 +21,9 @@ import orjson
 from rich.progress import Progress
 
 from gym_host.cli.output import say_next, show_tables, stderr_console, stdout_console
+from gym_host.cli.outputs import refuse_output
 from gym_host.cli.parser import Parser, positive
-from gym_host.errors import OutputError, UserError
+from gym_host.errors import UserError
 from gym_host.jsonl import Json, write_json
 from gym_host.runs.finished import read_run
 from gym_host.runs.run_files import TASK_INDEX, RunFiles
@@ -94,8 +95,7 @@ def calibrate(args: argparse.Namespace) -> int:
     """
     names = _controls(args)
     output: Path = args.output or args.rollouts.with_name("calibration.json")
-    if output.exists() and not args.overwrite:
-        raise OutputError(f"{output} is already there", where="--output", mend="replace it (--overwrite), or name another")
+    refuse_output(output, endings=(".json",), what="a calibration", overwrite=args.overwrite)
     pack = open_pack(args.pack, environ=os.environ, bases=[Path.cwd()])
     rows = _rows(args.rollouts, names, pack)
     upstream = Upstream.at(args.upstream, args.python)

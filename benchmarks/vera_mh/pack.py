@@ -15,6 +15,7 @@ from gym_host.cli.output import say_next
 from gym_host.cli.parser import Parser, positive
 from gym_host.errors import ConfigError, OutputError
 from gym_host.jsonl import write_whole
+from gym_host.wording import counted
 from vera_mh.checks.findings import Finding
 from vera_mh.checks.pack_check import check_folder
 from vera_mh.errors import VeraMHError
@@ -99,12 +100,8 @@ def _check(args: argparse.Namespace) -> int:
 def _text(found: Sequence[Finding], pack: str) -> str:
     lines = [f"{finding.severity}: {finding.what}\n  where: {finding.place}\n  to mend it: {finding.mend}" for finding in found]
     errors = sum(finding.is_error for finding in found)
-    counts = f"{_count(errors, 'error')}, {_count(len(found) - errors, 'warning')}"
+    counts = f"{counted(errors, 'error')}, {counted(len(found) - errors, 'warning')}"
     return "\n".join([*lines, f"{pack}: {counts}"])
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number} {name}" if number == 1 else f"{number} {name}s"
 
 
 def _hash(args: argparse.Namespace) -> int:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from gym_host.cli.output import show_tables, stdout_console
+from gym_host.cli.outputs import refuse_output
 from gym_host.cli.parser import add_config_flags
-from gym_host.cli.report import refuse_page, write_page
+from gym_host.cli.report import PAGES, write_page
 from gym_host.cli.scorer import Scorer, find_scorer
 from gym_host.cli.views import views_by
 from gym_host.errors import OutputError, ServerError, UserError
@@ -70,16 +71,10 @@ def _write_report(args: argparse.Namespace, scorer: Scorer, comparison: Json) ->
 
 
 def _refuse_output(args: argparse.Namespace) -> None:
-    if args.report is not None:
-        refuse_page(args.report, flag="--report", overwrite=args.overwrite)
-        if len(args.others) > 1:
-            raise OutputError("a page shows two runs", where="--report", mend="name one OTHER run, and make a page for each")
-    if args.output is None:
-        return
-    if args.output.suffix != ".json" or args.output.is_dir():
-        raise OutputError(f"{args.output} is no name for a comparison", where="--output", mend="end it in .json")
-    if args.output.exists() and not args.overwrite:
-        raise OutputError(f"{args.output} is already there", where="--output", mend="name another file, or add --overwrite")
+    refuse_output(args.report, endings=PAGES, what="a page", overwrite=args.overwrite, flag="--report")
+    if args.report is not None and len(args.others) > 1:
+        raise OutputError("a page shows two runs", where="--report", mend="name one OTHER run, and make a page for each")
+    refuse_output(args.output, endings=(".json",), what="a comparison", overwrite=args.overwrite)
 
 
 async def _compare(scorer: Scorer, base_path: Path, other_paths: list[Path]) -> list[Json]:

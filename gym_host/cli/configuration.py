@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
 
 import orjson
 import yaml
@@ -18,6 +17,7 @@ from gym_host.cli.setup import load_setup
 from gym_host.config.masking import masked
 from gym_host.errors import ConfigError
 from gym_host.serving.validation import Validation, validate
+from gym_host.wording import counted
 
 
 def add_flags(parser: Parser) -> None:
@@ -63,15 +63,11 @@ def _text(found: Validation) -> str:
     if found.skipped:
         lines.append("left out, since this host has no such server:")
         lines.append(columns([(skipped.name, f"{skipped.type}/{skipped.folder}") for skipped in found.skipped], indent="  "))
-    counts = f"{_count(found.servers, 'server')}, {_count(found.datasets, 'dataset')}, {len(found.skipped)} left out"
+    counts = f"{counted(len(found.servers), 'server')}, {counted(len(found.datasets), 'dataset')}, {len(found.skipped)} left out"
     if found.warnings:
-        counts += f", {_count(found.warnings, 'warning')}"
-    lines.append(f"{_count(found.faults, 'fault')}: {counts}" if found.faults else f"ok: {counts}")
+        counts += f", {counted(len(found.warnings), 'warning')}"
+    lines.append(f"{counted(len(found.faults), 'fault')}: {counts}" if found.faults else f"ok: {counts}")
     return "\n".join(lines)
-
-
-def _count(things: Sequence[object], name: str) -> str:
-    return f"{len(things)} {name}" if len(things) == 1 else f"{len(things)} {name}s"
 
 
 def _plain(found: Validation) -> dict[str, object]:

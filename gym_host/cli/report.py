@@ -9,14 +9,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gym_host.cli.output import say_next
+from gym_host.cli.outputs import refuse_output
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.views import find_views
-from gym_host.errors import OutputError
 from gym_host.jsonl import write_whole
 from gym_host.runs.run_files import RunFiles
 from gym_host.runs.stored_run import open_run
 
 VIEW = "report"
+PAGES = (".html", ".htm")
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -34,24 +35,12 @@ def run(args: argparse.Namespace) -> int:
     """
     files = RunFiles.read_from(args.rollouts)
     output = args.output or files.report
-    refuse_page(output, flag="--output", overwrite=args.overwrite)
+    refuse_output(output, endings=PAGES, what="a page", overwrite=args.overwrite)
     view = find_views(args, args.rollouts).view(VIEW)
     write_page(output, view(open_run(args.rollouts)))
     print(f"written to {output}")
     say_next("open it in a browser")
     return 0
-
-
-def refuse_page(output: Path, *, flag: str, overwrite: bool) -> None:
-    """Refuses a name that no page can have, or that is taken.
-
-    Raises:
-        OutputError: It is no such name, or a file of that name is there.
-    """
-    if output.suffix not in (".html", ".htm") or output.is_dir():
-        raise OutputError(f"{output} is no name for a page", where=flag, mend="end it in .html")
-    if output.exists() and not overwrite:
-        raise OutputError(f"{output} is already there", where=flag, mend="name another file, or add --overwrite")
 
 
 def write_page(output: Path, parts: Iterable[str]) -> None:

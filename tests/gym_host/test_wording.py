@@ -1,12 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
 # SPDX-License-Identifier: Apache-2.0
-"""Texts from elsewhere."""
+"""Numbers of things, and texts from elsewhere."""
 
 from __future__ import annotations
 
 import pytest
 
-from gym_host.wording import harmless
+from gym_host.wording import counted, harmless
+
+
+def test_one_thing_is_told_in_the_singular():
+    assert [counted(number, "server") for number in (0, 1, 2)] == ["0 servers", "1 server", "2 servers"]
 
 
 @pytest.mark.parametrize(
