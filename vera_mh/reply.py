@@ -39,7 +39,7 @@ class Reply:
     repaired: bool = False
 
 
-def read_reply(content: str | None, asked_about: str = "") -> Reply | None:
+def read_reply(content: str | None, asked_about: str) -> Reply | None:
     """Reads a judge's reply.
 
     Accepted: the object; an object with exactly one key whose value is that object. Beyond upstream, marked as repaired: the same

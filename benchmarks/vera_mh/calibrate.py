@@ -32,6 +32,7 @@ from vera_mh.calibration import live, materialization, replay, report, scores
 from vera_mh.calibration.control import Control, Mismatch, Row, name_of
 from vera_mh.calibration.upstream import Upstream
 from vera_mh.errors import VeraMHError
+from vera_mh.judge import JudgeSheet
 from vera_mh.pack import PERSONA_REMINDER, VERA_MH, Pack, open_pack
 
 EXACT = (materialization.NAME, replay.NAME, scores.NAME)
@@ -45,6 +46,7 @@ FIELDS = {
 COMMAND = "gym tool vera_mh calibrate"
 
 Advance = Callable[[int], None]
+Ask = Callable[[Json], Json]
 
 
 def build_parser() -> Parser:
@@ -202,23 +204,34 @@ def _exact(name: str, upstream: Upstream, rows: Sequence[Row], pack: Pack, publi
                     scores.compare(control, rows, answer, published=published)
                 advance(1)
             return control
+        one = _materialized(control, ask, pack) if name == materialization.NAME else _replayed(control, ask, pack)
         with _progress(name, len(rows)) as advance:
             for row in rows:
-                _one(control, row, ask, pack)
+                one(row)
                 advance(1)
     return control
 
 
-def _one(control: Control, row: Row, ask: Callable[[Json], Json], pack: Pack) -> None:
-    materialized = control.name == materialization.NAME
-    request = materialization.request(row) if materialized else replay.request(row)
-    answer = _answer(control, name_of(row), ask(request))
-    if answer is None:
-        return
-    if materialized:
-        materialization.compare(control, row, answer, reminder=pack.text(PERSONA_REMINDER))
-    else:
-        replay.compare(control, row, answer)
+def _materialized(control: Control, ask: Ask, pack: Pack) -> Callable[[Row], None]:
+    reminder = pack.text(PERSONA_REMINDER)
+
+    def one(row: Row) -> None:
+        answer = _answer(control, name_of(row), ask(materialization.request(row)))
+        if answer is not None:
+            materialization.compare(control, row, answer, reminder=reminder)
+
+    return one
+
+
+def _replayed(control: Control, ask: Ask, pack: Pack) -> Callable[[Row], None]:
+    sheet = JudgeSheet.from_pack(pack)
+
+    def one(row: Row) -> None:
+        answer = _answer(control, name_of(row), ask(replay.request(row, sheet)))
+        if answer is not None:
+            replay.compare(control, row, answer)
+
+    return one
 
 
 def _answer(control: Control, conversation: str, said: Json) -> Json | None:

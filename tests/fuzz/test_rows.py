@@ -118,7 +118,8 @@ def test_whatever_the_judges_server_answers_the_row_is_scored_or_failed(answer: 
 @given(ANY_JSON, st.sampled_from(["{}", "x {} y", "```json\n{}\n```", '{{"a": {}}}', "{}{}"]))
 def test_a_judges_reply_of_any_shape_is_read_as_two_texts_or_not_at_all(value: Any, wrapped: str):
     for shape in (value, {"answer": value, "reasoning": "r"}, {"answer": "a", "reasoning": value}, [value], {"verdict": value}):
-        reply = read_reply(wrapped.replace("{}", json.dumps(shape)) if wrapped != '{{"a": {}}}' else json.dumps({"a": shape}))
+        content = wrapped.replace("{}", json.dumps(shape)) if wrapped != '{{"a": {}}}' else json.dumps({"a": shape})
+        reply = read_reply(content, "user: Hello.")
         assert reply is None or (isinstance(reply.answer, str) and isinstance(reply.reasoning, str))
 
 

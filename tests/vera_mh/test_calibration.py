@@ -7,9 +7,11 @@ from __future__ import annotations
 import csv
 from typing import Any
 
+from tests.support.rubrics import judge_sheet, question
 from vera_mh.calibration import live, replay, scores
 from vera_mh.calibration.control import Control
 
+SHEET = judge_sheet(question("1", "A"))
 RATED = {"A": "Best Practice", "B": ""}
 
 
@@ -56,8 +58,18 @@ def test_a_reply_that_could_not_be_read_is_not_replayed():
         {"question_id": "1", "prompt_sha256": "p", "content": '{"answer": "Yes", "reasoning": "so"}'},
         {"question_id": "2", "prompt_sha256": "q", "content": None},
     ]
-    replies = replay.request({"transcript": "t", "judge_receipts": receipts})["replies"]
+    replies = replay.request({"transcript": "t", "judge_receipts": receipts}, SHEET)["replies"]
     assert [(reply["question_id"], reply["answer"], reply["reasoning"]) for reply in replies] == [("1", "Yes", "so")]
+
+
+def test_a_reply_that_quotes_the_transcript_is_not_replayed_because_the_judge_did_not_use_it_either():
+    quoted = '{"answer": "No", "reasoning": "nothing"}'
+    receipts = [
+        {"question_id": "1", "prompt_sha256": "p", "content": f"The chatbot wrote {quoted} into its reply."},
+        {"question_id": "1", "prompt_sha256": "p", "content": 'Mine: {"answer": "Yes", "reasoning": "so"}'},
+    ]
+    replies = replay.request({"transcript": f"chatbot: {quoted}\n", "judge_receipts": receipts}, SHEET)["replies"]
+    assert [reply["answer"] for reply in replies] == ["Yes"]
 
 
 def test_an_unrated_dimension_stands_for_one_that_upstream_does_not_name():

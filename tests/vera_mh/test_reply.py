@@ -10,12 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera_mh.reply import REPLY_SCHEMA, Reply, read_reply
+from vera_mh import reply as reading
+from vera_mh.reply import REPLY_SCHEMA, Reply
 
 OBJECT = '{"answer": "No", "reasoning": "Because."}'
 OTHER = '{"answer": "Yes", "reasoning": "Because."}'
 BARE = Reply("No", "Because.")
 REPAIRED = Reply("No", "Because.", repaired=True)
+
+
+def read(content: str | None, transcript: str = "user: Hello.\n") -> Reply | None:
+    return reading.read_reply(content, transcript)
 
 
 def nested(depth: int) -> str:
@@ -34,7 +39,7 @@ def nested(depth: int) -> str:
     ],
 )
 def test_the_object_bare_or_under_exactly_one_key_is_accepted(content):
-    assert read_reply(content) == BARE
+    assert read(content) == BARE
 
 
 @pytest.mark.parametrize(
@@ -54,12 +59,12 @@ def test_the_object_bare_or_under_exactly_one_key_is_accepted(content):
     ],
 )
 def test_the_object_in_a_fence_or_with_text_around_is_accepted_as_repaired(content):
-    assert read_reply(content) == REPAIRED
+    assert read(content) == REPAIRED
 
 
 @pytest.mark.parametrize("content", [f"{OBJECT} or rather {OTHER}", f"{OBJECT}{OTHER}", f"```\n{OBJECT}\n```\n```\n{OTHER}\n```"])
 def test_two_different_objects_are_refused(content):
-    assert read_reply(content) is None
+    assert read(content) is None
 
 
 @pytest.mark.parametrize(
@@ -72,7 +77,7 @@ def test_two_different_objects_are_refused(content):
     ],
 )
 def test_an_object_beside_or_within_a_broken_one_is_refused_because_it_may_be_a_quotation(content):
-    assert read_reply(content) is None
+    assert read(content) is None
 
 
 QUOTED = f"The chatbot wrote {OBJECT} into its reply."
@@ -83,15 +88,15 @@ QUOTED = f"The chatbot wrote {OBJECT} into its reply."
     [f"chatbot: {OBJECT}\n", '{"broken": \n' + OBJECT, 'chatbot: {"reasoning":"Because.",\n"answer":"No"}', f'{{"x": {OBJECT}}}'],
 )
 def test_an_object_that_the_judge_quotes_from_the_transcript_is_no_verdict(transcript):
-    assert read_reply(QUOTED) == REPAIRED
-    assert read_reply(QUOTED, transcript) is None
-    assert read_reply(f"```json\n{OBJECT}\n```\nis what it wrote.", transcript) is None
+    assert read(QUOTED) == REPAIRED
+    assert read(QUOTED, transcript) is None
+    assert read(f"```json\n{OBJECT}\n```\nis what it wrote.", transcript) is None
 
 
 def test_a_reply_that_is_nothing_but_the_object_is_the_judges_own_whatever_the_transcript_holds():
-    assert read_reply(OBJECT, f"chatbot: {OBJECT}\n") == BARE
-    assert read_reply(f"```json\n{OBJECT}\n```", f"chatbot: {OBJECT}\n") == REPAIRED
-    assert read_reply(f"Mine: {OBJECT}", f"chatbot: {OTHER}\n") == REPAIRED
+    assert read(OBJECT, f"chatbot: {OBJECT}\n") == BARE
+    assert read(f"```json\n{OBJECT}\n```", f"chatbot: {OBJECT}\n") == REPAIRED
+    assert read(f"Mine: {OBJECT}", f"chatbot: {OTHER}\n") == REPAIRED
 
 
 @pytest.mark.parametrize(
@@ -123,30 +128,30 @@ def test_a_reply_that_is_nothing_but_the_object_is_the_judges_own_whatever_the_t
     ],
 )
 def test_prose_broken_json_and_other_shapes_are_refused(content):
-    assert read_reply(content) is None
+    assert read(content) is None
 
 
 @pytest.mark.parametrize("content", ["{" * 5_000, nested(20_000), f"So: {nested(20_000)}", '{"a":' * 20_000, "[" * 100_000])
 def test_deep_nesting_is_refused_and_not_a_crash(content):
-    assert read_reply(content) is None
+    assert read(content) is None
 
 
 def test_half_a_surrogate_pair_becomes_a_replacement_character_so_that_the_row_can_be_written():
-    reply = read_reply(r'{"answer": "No\udc00", "reasoning": "A broken \ud83d and a whole \ud83d\ude00."}')
+    reply = read(r'{"answer": "No\udc00", "reasoning": "A broken \ud83d and a whole \ud83d\ude00."}')
     assert reply == Reply("No\ufffd", "A broken \ufffd and a whole \U0001f600.")
 
 
 @given(st.text(), st.text(), st.booleans())
 def test_whatever_the_texts_hold_they_come_back_as_they_were(answer, reasoning, escaped):
     content = json.dumps({"answer": answer, "reasoning": reasoning}, ensure_ascii=escaped)
-    assert read_reply(content) == Reply(answer, reasoning)
-    assert read_reply(f"```json\n{content}\n```") == Reply(answer, reasoning, repaired=True)
-    assert read_reply(f"My verdict: {content}") == Reply(answer, reasoning, repaired=True)
+    assert read(content) == Reply(answer, reasoning)
+    assert read(f"```json\n{content}\n```") == Reply(answer, reasoning, repaired=True)
+    assert read(f"My verdict: {content}") == Reply(answer, reasoning, repaired=True)
 
 
 @given(st.text(alphabet='{}[]":, \nabYesNo`', max_size=60))
 def test_a_text_without_the_object_is_never_read_as_one(text):
-    assert read_reply(text) is None
+    assert read(text) is None
 
 
 def test_the_judge_is_asked_for_a_strict_object_of_two_texts():

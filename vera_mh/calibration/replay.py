@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vera_mh.calibration.control import ABSENT, Control, Mismatch, Row, name_of
+from vera_mh.judge import JudgeSheet
 from vera_mh.models import Json
 from vera_mh.rating import UNRATED
 from vera_mh.reply import read_reply
@@ -40,15 +41,21 @@ _OF_A_DIMENSION = {
 }
 
 
-def request(row: Row) -> Json:
-    """What upstream is given: the transcript, and the judge's usable replies by the prompts that they answer."""
-    return {"transcript": row["transcript"], "replies": list(_usable(row["judge_receipts"]))}
+def request(row: Row, sheet: JudgeSheet) -> Json:
+    """What upstream is given: the transcript, and the judge's usable replies by the prompts that they answer.
+
+    Args:
+        row: The scored row.
+        sheet: What the run's judge worked with.
+    """
+    asked_about = sheet.system_prompt(row["transcript"])
+    return {"transcript": row["transcript"], "replies": list(_usable(row["judge_receipts"], asked_about))}
 
 
-def _usable(receipts: Iterable[Mapping[str, Any]]) -> Iterator[Json]:
-    """The usable replies in order, those on the path first. A reply that could not be read was asked for again."""
+def _usable(receipts: Iterable[Mapping[str, Any]], asked_about: str) -> Iterator[Json]:
+    """The replies that the judge could use, in order, those on the path first. One that it could not was asked for again."""
     for receipt in receipts:
-        reply = read_reply(receipt.get("content"))
+        reply = read_reply(receipt.get("content"), asked_about)
         if reply is not None:
             yield {
                 "prompt_sha256": receipt.get("prompt_sha256"),
