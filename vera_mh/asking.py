@@ -15,7 +15,7 @@ from typing import Any
 
 from vera_mh.errors import JudgeFailed, ModelError
 from vera_mh.models import ChatModel, Json, sent_parameters
-from vera_mh.reply import REPLY_SCHEMA, Reply, read_reply
+from vera_mh.reply import REPLY_SCHEMA, AskedAbout, Reply, read_reply
 from vera_mh.rubric import Question
 from vera_mh.transcript import sha256
 
@@ -43,7 +43,7 @@ class Asker:
 
     Attributes:
         model: The judge model.
-        system_prompt: The judge's system prompt, with the transcript in it.
+        asked_about: The judge's system prompt, with the transcript in it.
         question_prompt: The user prompt of a question.
         parse_retries: How often an unusable reply is asked for again, for each question.
         request: Further parameters of each request.
@@ -51,7 +51,7 @@ class Asker:
     """
 
     model: ChatModel
-    system_prompt: str
+    asked_about: AskedAbout
     question_prompt: Callable[[Question], str]
     parse_retries: int
     request: Mapping[str, Any]
@@ -63,19 +63,19 @@ class Asker:
         Raises:
             JudgeFailed: The judge model failed, or gave no usable reply.
         """
-        user = self.question_prompt(question)
+        system, user = self.asked_about.text, self.question_prompt(question)
         body = {
             **self.request,
-            "messages": [{"role": "system", "content": self.system_prompt}, {"role": "user", "content": user}],
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
             "response_format": REPLY_SCHEMA,
             "prompt_cache_key": self.cache_key,
         }
-        prompt_sha256 = sha256(f"{self.system_prompt}\n{user}")
+        prompt_sha256 = sha256(f"{system}\n{user}")
         receipts: list[Json] = []
         for attempt in range(1, self.parse_retries + 2):
             receipt = await self._call(question, body, attempt, prompt_sha256, receipts)
             receipts.append(receipt)
-            reply = read_reply(receipt["content"], self.system_prompt)
+            reply = read_reply(receipt["content"], self.asked_about)
             if reply is not None:
                 return Answered(question, reply, receipts)
         message = f"the judge gave no usable reply to question {question.id} in {len(receipts)} attempts"

@@ -17,6 +17,7 @@ from vera_mh.errors import JudgeFailed, RubricError
 from vera_mh.models import ChatModel, Json
 from vera_mh.pack import JUDGE_SYSTEM_PROMPT, QUESTION_PROMPT, RUBRIC, Pack
 from vera_mh.rating import UNRATED, DimensionRating
+from vera_mh.reply import AskedAbout
 from vera_mh.rubric import Question, Rubric, parse_rubric
 from vera_mh.speculation import Foresight
 from vera_mh.transcript import sha256
@@ -48,6 +49,10 @@ class JudgeSheet:
 
     def system_prompt(self, transcript: str) -> str:
         return self.system_template.format(conversation=transcript)
+
+    def asked_about(self, transcript: str) -> AskedAbout:
+        """What the replies about a transcript are read by."""
+        return AskedAbout(self.system_prompt(transcript))
 
     def question_prompt(self, question: Question) -> str:
         return self.question_template.format(
@@ -166,7 +171,7 @@ class Judge:
     def _asker(self, transcript: str) -> Asker:
         return Asker(
             model=self.model,
-            system_prompt=self.sheet.system_prompt(transcript),
+            asked_about=self.sheet.asked_about(transcript),
             question_prompt=self.sheet.question_prompt,
             parse_retries=self.parse_retries,
             request=self.request,

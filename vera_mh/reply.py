@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 REPLY_SCHEMA = {
@@ -25,8 +25,12 @@ REPLY_SCHEMA = {
 }
 """The response format that the judge is asked for."""
 
+BROKEN_AT_MOST = 50
+"""Objects that are begun and broken in what the judge was given to read, until the search of it is given up."""
+
 _OBJECT_BEGINS = re.compile(r'\{\s*"')
-_FENCE = re.compile(r"\A\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
+_FENCE = "```"
+_LANGUAGE = re.compile(r"[\w-]*\s*")
 _DECODER = json.JSONDecoder()
 
 
@@ -39,17 +43,43 @@ class Reply:
     repaired: bool = False
 
 
-def read_reply(content: str | None, asked_about: str) -> Reply | None:
+@dataclass(slots=True)
+class AskedAbout:
+    """What the judge was given to read, the transcript in it: searched at most once, and only when a reply asks for it.
+
+    A chatbot may have written whatever it likes, so the search is bounded: what has too many broken objects is not searched to
+    its end, and may hold anything.
+
+    Attributes:
+        text: The judge's system prompt.
+    """
+
+    text: str
+    _searched: bool = field(default=False, init=False, repr=False)
+    _replies: set[Reply] | None = field(default=None, init=False, repr=False)
+
+    def may_hold(self, reply: Reply) -> bool:
+        """Whether an object of this content stands in the text, or cannot be told not to."""
+        if not self._searched:
+            self._searched = True
+            # JSON may write any letter of a key as an escape.
+            likely = '"answer"' in self.text or "\\u" in self.text
+            found = _embedded_objects(self.text, broken_at_most=BROKEN_AT_MOST) if likely else []
+            self._replies = None if found is None else _replies(found)
+        return self._replies is None or reply in self._replies
+
+
+def read_reply(content: str | None, asked_about: AskedAbout) -> Reply | None:
     """Reads a judge's reply.
 
     Accepted: the object; an object with exactly one key whose value is that object. Beyond upstream, marked as repaired: the same
     in a Markdown fence, or with text around it. Text that holds two different usable objects, or a broken one, is refused,
-    because it cannot be told which of them is the verdict and which a quotation. So is text around an object that stands in the
-    transcript: the judge may be telling what a chatbot wrote for it.
+    because it cannot be told which of them is the verdict and which a quotation. So is text around an object that stands, or may
+    stand, in the transcript: the judge may be telling what a chatbot wrote for it.
 
     Args:
         content: The reply.
-        asked_about: What the judge was given to read, the transcript in it.
+        asked_about: What the judge was given to read.
 
     Returns:
         The reply, or None if it is not usable.
@@ -59,13 +89,23 @@ def read_reply(content: str | None, asked_about: str) -> Reply | None:
     bare = _decode(content)
     if bare is not None:
         return _reply(bare, repaired=False)
-    fenced = _FENCE.match(content)
-    if fenced:
-        return _reply(_decode(fenced.group(1)), repaired=True)
-    usable = _replies(_embedded_objects(content))
-    if len(usable) != 1 or not usable.isdisjoint(_replies(_embedded_objects(asked_about, skip_broken=True))):
+    fenced = _fenced(content)
+    if fenced is not None:
+        return _reply(_decode(fenced), repaired=True)
+    usable = _replies(_embedded_objects(content, broken_at_most=0) or [])
+    if len(usable) != 1:
         return None
-    return usable.pop()
+    reply = usable.pop()
+    return None if asked_about.may_hold(reply) else reply
+
+
+def _fenced(content: str) -> str | None:
+    """What stands in a Markdown fence, if the text is nothing else."""
+    text = content.strip()
+    if len(text) < 2 * len(_FENCE) or not (text.startswith(_FENCE) and text.endswith(_FENCE)):
+        return None
+    language, line_end, inner = text[len(_FENCE) : -len(_FENCE)].partition("\n")
+    return inner.strip() if line_end and _LANGUAGE.fullmatch(language) else None
 
 
 def _decode(text: str) -> Any:
@@ -95,18 +135,23 @@ def _well_formed(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _embedded_objects(text: str, *, skip_broken: bool = False) -> list[Any]:
-    """The outermost JSON objects in a text, in order; none if one of them is broken, unless those are to be skipped."""
-    values = []
+def _embedded_objects(text: str, *, broken_at_most: int) -> list[Any] | None:
+    """The outermost JSON objects in a text that have a key, in order; None if more of them are broken than may be.
+
+    A decoder that fails counts the lines before its place, or goes as deep as it can: each failure costs the length of the text.
+    """
+    values, broken = [], 0
     at = text.find("{")
     while at >= 0:
-        try:
-            value, end = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            if not skip_broken and _OBJECT_BEGINS.match(text, at):
-                return []
-            end = at + 1
-        else:
-            values.append(value)
+        end = at + 1
+        if _OBJECT_BEGINS.match(text, at):
+            try:
+                value, end = _DECODER.raw_decode(text, at)
+            except (ValueError, RecursionError):
+                broken += 1
+                if broken > broken_at_most:
+                    return None
+            else:
+                values.append(value)
         at = text.find("{", end)
     return values

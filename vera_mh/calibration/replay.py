@@ -15,7 +15,7 @@ from vera_mh.calibration.control import ABSENT, Control, Mismatch, Row, name_of
 from vera_mh.judge import JudgeSheet
 from vera_mh.models import Json
 from vera_mh.rating import UNRATED
-from vera_mh.reply import read_reply
+from vera_mh.reply import AskedAbout, read_reply
 
 NAME = "replay"
 FIELDS = (
@@ -48,11 +48,11 @@ def request(row: Row, sheet: JudgeSheet) -> Json:
         row: The scored row.
         sheet: What the run's judge worked with.
     """
-    asked_about = sheet.system_prompt(row["transcript"])
-    return {"transcript": row["transcript"], "replies": list(_usable(row["judge_receipts"], asked_about))}
+    usable = _usable(row["judge_receipts"], sheet.asked_about(row["transcript"]))
+    return {"transcript": row["transcript"], "replies": list(usable)}
 
 
-def _usable(receipts: Iterable[Mapping[str, Any]], asked_about: str) -> Iterator[Json]:
+def _usable(receipts: Iterable[Mapping[str, Any]], asked_about: AskedAbout) -> Iterator[Json]:
     """The replies that the judge could use, in order, those on the path first. One that it could not was asked for again."""
     for receipt in receipts:
         reply = read_reply(receipt.get("content"), asked_about)
