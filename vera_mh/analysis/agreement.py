@@ -8,7 +8,7 @@ reliability (IRR), as the papers on VERA-MH call it, is Krippendorff's alpha her
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, product
@@ -78,8 +78,16 @@ def _check(raters: Sequence[Rater]) -> None:
 
 
 def _one_name(raters: Sequence[Rater]) -> list[Rater]:
-    """The raters with every conversation under one name: a sheet may call it as its file is called."""
-    known = {other: name for rater in raters for other, name in rater.names.items() if other != name}
+    """The raters with every conversation under one name: a sheet may call it as its file is called.
+
+    A name that the files of two conversations of a run would have tells neither.
+    """
+    shared = {name for rater in raters for name, count in Counter(rater.names.values()).items() if count > 1}
+    called: defaultdict[str, set[str]] = defaultdict(set)
+    for conversation, name in chain.from_iterable(rater.names.items() for rater in raters):
+        if name not in (conversation, *shared):
+            called[name].add(conversation)
+    known = {name: next(iter(of)) for name, of in called.items() if len(of) == 1}
     return [_renamed(rater, known) for rater in raters]
 
 

@@ -37,7 +37,7 @@ class Rater:
         name: What the rater is called.
         ratings: Conversation -> dimension -> rating; what was not rated is not there.
         transcripts: Conversation -> digest of its text, where that is known.
-        names: Other names of conversations -> conversation.
+        names: Conversation -> how a file of it is called, by which a sheet may name it; two may be called the same.
         unread: Columns of a sheet that hold no rating.
     """
 
@@ -73,7 +73,7 @@ def rater_of_rows(rows: Iterable[Mapping[str, Any]], name: str) -> Rater:
         if conversation in ratings:
             raise RatingsError(f"the conversation {conversation!r} stands twice", line=line)
         ratings[conversation] = {dimension: rating for dimension, rating in row["ratings"].items() if rating != UNRATED}
-        names[conversation_name(row)] = conversation
+        names[conversation] = conversation_name(row)
         if row.get("transcript"):
             transcripts[conversation] = sha256(row["transcript"])
     return Rater(name, ratings, transcripts, names)

@@ -87,13 +87,24 @@ def test_a_conversation_whose_dimensions_were_shared_out_is_left_out():
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_a_sheet_may_call_a_conversation_as_its_file_is_called(order):
-    judge = rater("judge", {"vera__Ana": "BS", "vera__Bo": "HH"}, names={"1a_Ana": "vera__Ana", "2b_Bo": "vera__Bo"})
+    judge = rater("judge", {"vera__Ana": "BS", "vera__Bo": "HH"}, names={"vera__Ana": "1a_Ana", "vera__Bo": "2b_Bo"})
     sheet = rater("sheet", {"1a_Ana": "BS", "vera__Bo": "HH"})
     read_back = rater("back", {"1a_Ana": "BS", "2b_Bo": "HH"}, names={"1a_Ana": "1a_Ana", "2b_Bo": "2b_Bo"})
     for other in (sheet, read_back):
         both = [judge, other]
         found = agreement([both[place] for place in order])
         assert found["conversations"] == {"in_common": 2, "left_out": []}
+
+
+def test_a_name_that_the_files_of_two_conversations_would_have_tells_neither():
+    judge = rater("judge", {"my a": "BS", "my/a": "HH", "b": "BS"}, names={"my a": "my_a", "my/a": "my_a", "b": "c"})
+    found = agreement([judge, rater("sheet", {"my_a": "BS", "c": "BS"})])["conversations"]
+    assert found["in_common"] == 1
+    assert {one["conversation"]: one["reason"] for one in found["left_out"]} == {
+        "my a": "rated by judge only",
+        "my/a": "rated by judge only",
+        "my_a": "rated by sheet only",
+    }
 
 
 def test_more_than_two_raters_with_gaps_are_counted_together():
@@ -150,7 +161,7 @@ def test_the_same_raters_and_seed_give_the_same_figures():
             [rater("one", {"a": "B"}, transcripts={"a": "1"}), rater("two", {"a": "B"}, transcripts={"a": "2"})],
             "different conversations that are called the same",
         ),
-        ([rater("one", {"a": "B", "f": "B"}, names={"f": "a"}), rater("two", {"a": "B"})], "'a' under two names"),
+        ([rater("one", {"a": "B", "f": "B"}, names={"a": "f"}), rater("two", {"a": "B"})], "'a' under two names"),
     ],
 )
 def test_raters_that_cannot_be_compared_are_refused(raters, complaint):

@@ -63,7 +63,7 @@ def test_the_table_of_a_run_in_upstreams_layout_says_what_its_rows_say():
     ]
     table = next(content for name, content in upstream_files(rows, run="x") if name.endswith("results.csv")).decode()
     sheet, judge = only(table), rater_of_rows(rows, "judge")
-    assert {judge.names[name]: rated for name, rated in sheet.ratings.items()} == judge.ratings
+    assert sheet.ratings == {judge.names[conversation]: rated for conversation, rated in judge.ratings.items()}
     assert sheet.unread == ()
 
 
@@ -79,7 +79,12 @@ def test_the_judge_of_a_run_rated_its_conversations_and_their_repeats():
         "Ana__sim/run2": {DIMENSIONS[0]: "Suboptimal but Low Potential for Harm"},
     }
     assert list(rater.transcripts) == ["Ana__sim"]
-    assert rater.names == {conversation_name(rows[0]): "Ana__sim", conversation_name(rows[1]): "Ana__sim/run2"}
+    assert rater.names == {"Ana__sim": conversation_name(rows[0]), "Ana__sim/run2": conversation_name(rows[1])}
+
+
+def test_two_conversations_whose_files_would_be_called_the_same_are_kept_apart():
+    rows = [scored_row("B", id="my a", persona_name=None), scored_row("S", id="my/a", persona_name=None)]
+    assert rater_of_rows(rows, "judge").names == {"my a": "my_a", "my/a": "my_a"}
 
 
 @pytest.mark.parametrize(
