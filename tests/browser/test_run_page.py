@@ -264,3 +264,22 @@ CONTRAST = """() => {
   }
   return low;
 }"""
+
+
+def test_an_address_that_cannot_be_read_is_told_in_words_and_the_page_goes_on(window: Window, page: Path):
+    key = f"{example_rows()[0]['_ng_task_index']}-0"
+    window.open(page, f"#c/{key}/q/%E0%A4%A")
+    window.page.wait_for_selector("#trouble")
+    assert "a % in it stands for nothing" in window.text("#trouble")
+    assert not window.page.evaluate("document.body.classList.contains('busy')")
+    window.page.evaluate("location.hash = '#list'")
+    window.page.wait_for_selector(ROWS)
+    assert not window.shown("#trouble")
+
+
+def test_a_browser_that_cannot_unpack_the_conversations_is_told_so(window: Window, page: Path):
+    window.page.add_init_script("delete window.DecompressionStream")
+    window.open(page, f"#c/{example_rows()[0]['_ng_task_index']}-0")
+    window.page.wait_for_selector("#trouble")
+    assert "This browser is too old" in window.text("#trouble")
+    assert not window.page.evaluate("document.body.classList.contains('busy')")

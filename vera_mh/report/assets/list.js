@@ -60,7 +60,7 @@ class List {
       this.show();
       shown = performance.now();
     };
-    this.timer = setTimeout(() => searchEverything(words, add, () => this.token === token), 200);
+    this.timer = setTimeout(() => searchEverything(words, add, () => this.token === token).catch((error) => tell(reason(error))), 200);
   }
 
   select() {

@@ -30,6 +30,24 @@ function show(id, jumped) {
   if (heading) heading.focus({ preventScroll: true });
 }
 
+function reason(error) {
+  if (error instanceof URIError) return 'The address of this page cannot be read: a % in it stands for nothing.';
+  if (typeof DecompressionStream === 'undefined') return 'This browser is too old to unpack the conversations of this page. A newer one can.';
+  return 'This part of the page cannot be shown: ' + error.message;
+}
+
+// What went wrong, said above whatever is shown until something else is.
+function tell(words) {
+  let place = document.getElementById('trouble');
+  if (!place && words) {
+    place = h('p', { id: 'trouble', role: 'alert', class: 'caveat', tabindex: '-1' });
+    document.getElementById('main').prepend(place);
+  }
+  if (!place) return;
+  place.textContent = words;
+  place.hidden = !words;
+}
+
 function startRouting(sections, theList, views) {
   let turn = 0;
   async function route(jumped) {
@@ -43,11 +61,17 @@ function startRouting(sections, theList, views) {
     const again = id === 'show-reader' && !document.getElementById(id).hidden && document.getElementById(id).dataset.key === rest.split('/')[0];
     if (!again && id === 'show-reader') delete document.getElementById(id).dataset.key;  // Its neighbours may be others now.
     document.body.classList.add('busy');
-    if (views[word] && !again) await views[word](rest.split('/q/')[0]);
-    if (mine !== turn) return;
-    document.body.classList.remove('busy');
-    if (!again) show(id, jumped);
-    if (views[word] && rest.includes('/q/')) await views[word](rest);
+    tell('');
+    try {
+      if (views[word] && !again) await views[word](rest.split('/q/')[0]);
+      if (mine !== turn) return;
+      if (!again) show(id, jumped);
+      if (views[word] && rest.includes('/q/')) await views[word](rest);
+    } catch (error) {
+      if (mine === turn) tell(reason(error));
+    } finally {
+      if (mine === turn) document.body.classList.remove('busy');
+    }
   }
   addEventListener('hashchange', () => route(true));
   theList.open('');
