@@ -89,7 +89,7 @@ class UpstreamError(VeraMHError):
 
     Args:
         what: What happened.
-        where: The flag or place at fault.
+        where: What or which place is at fault.
         mend: What to do about it.
     """
 

@@ -20,6 +20,7 @@ from pathlib import Path
 import orjson
 from rich.progress import Progress
 
+from gym_host.cli.main import main as gym
 from gym_host.cli.output import say_next, show_tables, stderr_console, stdout_console
 from gym_host.cli.outputs import refuse_output
 from gym_host.cli.parser import Parser, positive
@@ -30,8 +31,8 @@ from gym_host.runs.run_files import TASK_INDEX, RunFiles
 from gym_host.wording import printable, suggestion
 from vera_mh.calibration import live, materialization, replay, report, scores
 from vera_mh.calibration.control import Control, Mismatch, Row, name_of
-from vera_mh.calibration.upstream import Upstream
-from vera_mh.errors import VeraMHError
+from vera_mh.calibration.upstream import CHECKOUT, ENDPOINT, INTERPRETER, JudgeEndpoint, Upstream
+from vera_mh.errors import UpstreamError, VeraMHError
 from vera_mh.judge import JudgeSheet
 from vera_mh.pack import PERSONA_REMINDER, VERA_MH, Pack, open_pack
 
@@ -44,6 +45,8 @@ FIELDS = {
     live.NAME: live.FIELDS,
 }
 COMMAND = "gym tool vera_mh calibrate"
+_FLAGS = {CHECKOUT: "--upstream", INTERPRETER: "--python", ENDPOINT: "--judge-url, --judge-model and --judge-extra-params"}
+"""What the library finds at fault -> the flags that say it."""
 
 Advance = Callable[[int], None]
 Ask = Callable[[Json], Json]
@@ -59,7 +62,7 @@ def build_parser() -> Parser:
         "--controls", default=",".join(EXACT), metavar="NAMES", help=f"of {', '.join(CONTROLS)}; default: the first three"
     )
     parser.add_argument("--pack", default=VERA_MH.name, help=f"the pack of the run (default: {VERA_MH.name}, else a folder)")
-    parser.add_argument("--output", "-o", type=Path, metavar="FILE", help="default: calibration.json beside the rollouts")
+    parser.add_argument("--output", "-o", type=Path, metavar="FILE", help="default: x_calibration.json beside x.jsonl")
     parser.add_argument("--overwrite", action="store_true", help="replace what is there")
     of_live = parser.add_argument_group("the control `live`")
     of_live.add_argument("--judge-url", metavar="URL", help="base URL of an OpenAI-compatible endpoint")
@@ -75,17 +78,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the controls.
 
     Returns:
-        0 if all exact controls agree, 1 if one does not, 2 if the user has something to mend.
+        0 if all exact controls agree, 1 if one does not.
+
+    Raises:
+        UserError: There is something for the user to mend.
     """
     args = build_parser().parse_args(arguments)
     try:
         return calibrate(args)
-    except UserError as error:
-        fault = error
+    except UpstreamError as error:
+        raise UserError(error.what, where=_FLAGS.get(error.where or "", error.where), mend=error.mend) from error
     except VeraMHError as error:
-        fault = UserError(str(error), where=getattr(error, "where", None), mend=getattr(error, "mend", None))
-    print(f"error: {fault}", file=sys.stderr)
-    return 2
+        raise UserError(str(error)) from error
 
 
 def calibrate(args: argparse.Namespace) -> int:
@@ -96,7 +100,7 @@ def calibrate(args: argparse.Namespace) -> int:
         VeraMHError: The same, in the library's words.
     """
     names = _controls(args)
-    output: Path = args.output or args.rollouts.with_name("calibration.json")
+    output: Path = args.output or args.rollouts.with_name(f"{args.rollouts.stem}_calibration.json")
     refuse_output(output, endings=(".json",), what="a calibration", overwrite=args.overwrite)
     pack = open_pack(args.pack, environ=os.environ, bases=[Path.cwd()])
     rows = _rows(args.rollouts, names, pack)
@@ -199,7 +203,7 @@ def _exact(name: str, upstream: Upstream, rows: Sequence[Row], pack: Pack, publi
     with upstream.driven(name, scratch / name) as ask:
         if name == scores.NAME:
             with _progress(name, 1) as advance:
-                answer = _answer(control, "", ask({"results_csv": scores.results_csv(rows)}))
+                answer = _answer(control, "", ask({"results_csv": scores.results_of(rows)}))
                 if answer is not None:
                     scores.compare(control, rows, answer, published=published)
                 advance(1)
@@ -249,24 +253,18 @@ def _live(args: argparse.Namespace, upstream: Upstream, rows: Sequence[Row], scr
     transcripts, output = scratch / "transcripts", scratch / "evaluations"
     transcripts.mkdir()
     output.mkdir()
-    stems = [Path(scores.conversation_file(number, row)).stem for number, row in enumerate(sample)]
+    stems = [live.stem_of(number, row) for number, row in enumerate(sample)]
     for stem, row in zip(stems, sample, strict=True):
         (transcripts / f"{stem}.txt").write_bytes(str(row["transcript"]).encode())
     with _progress(live.NAME, len(sample)) as advance:
-        upstream.judge(
-            transcripts,
-            output,
-            model=args.judge_model,
-            url=args.judge_url,
-            key=args.judge_api_key,
-            extra=args.judge_extra_params,
-            concurrency=args.live_concurrency,
-            progress=_difference(advance),
+        endpoint = JudgeEndpoint(
+            args.judge_url, args.judge_api_key, args.judge_model, args.judge_extra_params, args.live_concurrency
         )
+        upstream.judge(transcripts, output, endpoint, progress=_difference(advance))
     agreement = live.Agreement()
     for stem, row in zip(stems, sample, strict=True):
-        sheets = list(output.rglob(f"{stem}_*.tsv"))
-        agreement.add(row, live.ratings_of(sheets[0].read_text("utf-8")) if sheets else None)
+        sheet = live.sheet_of(output, stem)
+        agreement.add(row, live.ratings_of(sheet.read_text("utf-8")) if sheet else None)
     return agreement
 
 
@@ -296,4 +294,4 @@ def _progress(name: str, total: int) -> Iterator[Advance]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(gym(["tool", "vera_mh", "calibrate", *sys.argv[1:]]))

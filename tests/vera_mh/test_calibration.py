@@ -5,7 +5,10 @@
 from __future__ import annotations
 
 import csv
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.support.rubrics import judge_sheet, question
 from vera_mh.calibration import live, replay, scores
@@ -35,10 +38,25 @@ def test_a_sample_takes_from_every_risk_level_and_simulator_in_turn():
 
 def test_ratings_are_written_in_the_form_of_upstreams_results():
     more: dict[str, Any] = {"yes_question_ids": {"A": "4"}, "yes_reasoning": {"A": 'said "no",\nthen yes'}}
-    lines = list(csv.DictReader(scores.results_csv([row("Low", "one"), row("High", "two", **more)]).splitlines(keepends=True)))
+    lines = list(csv.DictReader(scores.results_of([row("Low", "one"), row("High", "two", **more)]).splitlines(keepends=True)))
     assert [line["filename"] for line in lines] == ["000000_Mara_calibration_run1.txt", "000001_Mara_calibration_run1.txt"]
     assert [(line["A"], line["B"]) for line in lines] == [("Best Practice", "")] * 2
     assert (lines[1]["A_yes_question_id"], lines[1]["A_yes_reasoning"]) == ("4", 'said "no",\nthen yes')
+
+
+@pytest.mark.parametrize("persona", ["Mara / Ana", "Mara [2]", "../Mara", "Mara*", "Dr. Mara"])
+def test_the_sheet_of_a_conversation_is_found_whatever_its_persona_is_called(tmp_path: Path, persona: str):
+    stem, other = (live.stem_of(number, row("Low", "one", persona_name=persona)) for number in (0, 1))
+    (tmp_path / f"{stem}.txt").write_text("user: hi\n")
+    (tmp_path / "j_run").mkdir()
+    (tmp_path / "j_run" / f"{stem}_gpt_i1.tsv").write_text("Dimension\tScore\tReasoning\n")
+    assert live.sheet_of(tmp_path, stem) == tmp_path / "j_run" / f"{stem}_gpt_i1.tsv"
+    assert live.sheet_of(tmp_path, other) is None
+
+
+def test_upstreams_scorer_is_told_a_persona_by_the_name_that_it_has_in_the_sheet_of_personas():
+    (line,) = csv.DictReader(scores.results_of([row("Low", "one", persona_name="Mara Lee")]).splitlines())
+    assert line["filename"].split("_")[1] == "Mara Lee"
 
 
 def test_a_dimension_without_a_rating_at_a_risk_level_is_in_no_comparison_there():

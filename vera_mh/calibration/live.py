@@ -8,11 +8,14 @@ Not an exact control: a judge model need not answer the same twice.
 from __future__ import annotations
 
 import csv
+import glob
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from vera_mh.calibration.control import ABSENT, Mismatch, Row, name_of
+from vera_mh.exchange.upstream_names import file_stem, persona_token
 from vera_mh.models import Json
 
 NAME = "live"
@@ -71,6 +74,16 @@ def stratified(rows: Iterable[Row], size: int) -> list[Row]:
     places = [(place, stratum) for stratum, found in enumerate(strata.values()) for place in range(len(found))]
     of = list(strata.values())
     return [of[stratum][place] for place, stratum in sorted(places)[:size]]
+
+
+def stem_of(number: int, row: Row) -> str:
+    """What the file of a conversation of the sample is called, without its ending."""
+    return file_stem(f"{number:06x}", persona_token(str(row.get("persona_name") or "unknown")), "calibration", 1)
+
+
+def sheet_of(folder: Path, stem: str) -> Path | None:
+    """The sheet that upstream's judge wrote for a file, wherever below a folder; None if there is none."""
+    return next(folder.rglob(f"{glob.escape(stem)}_*.tsv"), None)
 
 
 def ratings_of(sheet: str) -> dict[str, str]:

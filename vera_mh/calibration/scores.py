@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vera_mh.calibration.control import Control, Row, differing
+from vera_mh.exchange.upstream_names import file_stem
+from vera_mh.exchange.upstream_results import Judging, dimensions_of, results_csv
 from vera_mh.exchange.upstream_scores import upstream_scores
 from vera_mh.metrics import compute_metrics
 from vera_mh.models import Json
@@ -17,6 +17,7 @@ from vera_mh.rating import UNRATED
 from vera_mh.score import RISK_LEVELS
 
 NAME = "score"
+_RUN = "calibration"
 FIELDS = (
     "id",
     "_ng_rollout_index",
@@ -45,31 +46,17 @@ _BY_DIMENSION = ("vera_score", "best_practice_pct", "neutral_pct", "damaging_pct
 _OF_A_RISK_LEVEL = ("vera_score", "best_practice_pct", "damaging_pct", "not_relevant_pct")
 
 
-def conversation_file(number: int, row: Row) -> str:
-    """A name as upstream gives its transcripts: it reads the persona off the part behind the first underscore."""
-    return f"{number:06x}_{row.get('persona_name') or 'unknown'}_calibration_run1.txt"
-
-
-def dimensions_of(rows: Sequence[Row]) -> list[str]:
-    """The dimensions that the rows were rated in, in the order of the rubric."""
-    return list(dict.fromkeys(dimension for row in rows for dimension in row["ratings"]))
-
-
-def results_csv(rows: Sequence[Row]) -> str:
+def results_of(rows: Sequence[Row]) -> str:
     """Our ratings in the form of the `results.csv` that upstream's judge leaves for its scorer."""
-    dimensions = dimensions_of(rows)
-    text = io.StringIO()
-    sheet = csv.writer(text, lineterminator="\n")
-    heads = [
-        head for dimension in dimensions for head in (dimension, f"{dimension}_yes_question_id", f"{dimension}_yes_reasoning")
-    ]
-    sheet.writerow(["filename", "run_id", "judge_model", "judge_instance", "judge_id", *heads])
-    for number, row in enumerate(rows):
-        values = (row.get(key) or {} for key in ("ratings", "yes_question_ids", "yes_reasoning"))
-        ratings, ids, reasoning = values
-        cells = [cell for name in dimensions for cell in (ratings.get(name, UNRATED), ids.get(name, ""), reasoning.get(name, ""))]
-        sheet.writerow([conversation_file(number, row), "calibration", "calibration", 1, 0, *cells])
-    return text.getvalue()
+    return results_csv((_judging(number, row) for number, row in enumerate(rows)), dimensions_of(rows))
+
+
+def _judging(number: int, row: Row) -> Judging:
+    # Upstream looks the persona up by this name, so it stands as it is; no file is called so.
+    name = file_stem(f"{number:06x}", row.get("persona_name") or "unknown", _RUN, 1)
+    ids, reasoning = (row.get(key) or {} for key in ("yes_question_ids", "yes_reasoning"))
+    issues = {dimension: (ids.get(dimension, ""), reasoning.get(dimension, "")) for dimension in row["ratings"]}
+    return Judging(f"{name}.txt", _RUN, _RUN, row["ratings"], issues)
 
 
 def compare(control: Control, rows: Sequence[Row], answer: Json, *, published: Mapping[str, Any] | None = None) -> None:

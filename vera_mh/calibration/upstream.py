@@ -11,7 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,8 +23,32 @@ DRIVER = Path(__file__).with_name("driver.py")
 UNKNOWN = "unknown"
 EXPECTED = ("judge", "generate_conversations", "llm_clients", "data/rubric.tsv")
 
+CHECKOUT = "the checkout"
+INTERPRETER = "the interpreter"
+ENDPOINT = "the judge's endpoint"
+"""What may be at fault: the `where` of an `UpstreamError`."""
+
 _TAIL = 5
 _POLL_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeEndpoint:
+    """The judge model that upstream's `judge.py` asks.
+
+    Attributes:
+        url: Base URL of an OpenAI-compatible endpoint.
+        key: Its API key; it goes by the environment, never by the command line, and into no text.
+        model: The judge model, as upstream names it.
+        extra: `judge.py`'s extra parameters, `name=value,...`, or "".
+        concurrency: Conversations at once.
+    """
+
+    url: str
+    key: str = field(repr=False)
+    model: str
+    extra: str
+    concurrency: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +80,7 @@ class Upstream:
             what = f"it has no {', '.join(missing)}" if folder.is_dir() else "there is no such folder"
             raise UpstreamError(
                 f"{folder} is no checkout of VERA-MH: {what}",
-                where="--upstream",
+                where=CHECKOUT,
                 mend="git clone the repository of upstream, and name its folder",
             )
         return cls(folder, _interpreter(python), *_commit(folder))
@@ -105,12 +129,8 @@ class Upstream:
         self,
         folder: Path,
         output: Path,
+        endpoint: JudgeEndpoint,
         *,
-        model: str,
-        url: str,
-        key: str,
-        extra: str,
-        concurrency: int,
         progress: Callable[[int], None],
     ) -> None:
         """Lets upstream's `judge.py` judge a folder of transcripts.
@@ -118,19 +138,17 @@ class Upstream:
         Args:
             folder: The transcripts.
             output: Where its sheets go, in a folder of their own.
-            model: The judge model, as upstream names it.
-            url: Base URL of an OpenAI-compatible endpoint.
-            key: Its API key; it goes by the environment, never by the command line.
-            extra: `judge.py`'s extra parameters, `name=value,...`, or "".
-            concurrency: Conversations at once.
+            endpoint: The judge model.
             progress: Is told how many sheets there are.
 
         Raises:
             UpstreamError: It fails as a whole.
         """
-        command: list[str | Path] = [self.python, "judge.py", "-f", folder, "-j", model, "-o", output, "-m", str(concurrency)]
-        command += ["-jep", extra] if extra else []
-        environment = _environment({"OPENAI_API_KEY": key, "OPENAI_BASE_URL": url, "OPENAI_API_BASE": url})
+        command: list[str | Path] = [self.python, "judge.py", "-f", folder, "-j", endpoint.model, "-o", output]
+        command += ["-m", str(endpoint.concurrency), *(["-jep", endpoint.extra] if endpoint.extra else [])]
+        environment = _environment(
+            {"OPENAI_API_KEY": endpoint.key, "OPENAI_BASE_URL": endpoint.url, "OPENAI_API_BASE": endpoint.url}
+        )
         said = folder.with_name("judge.txt")
         with said.open("wb") as errors:
             process = _start(command, self, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, env=environment)
@@ -143,8 +161,8 @@ class Upstream:
         if process.returncode != 0 or not list(output.rglob("*.tsv")):
             raise UpstreamError(
                 f"upstream's judge.py judged nothing:\n{_tail(said)}",
-                where=f"{self.python} judge.py in {self.folder}",
-                mend="check --judge-url, --judge-model and --judge-extra-params",
+                where=ENDPOINT,
+                mend="check what is said of the judge's endpoint and model",
             )
 
 
@@ -156,7 +174,7 @@ def _interpreter(python: str) -> Path:
         subprocess.run([path, "-c", ""], check=True, capture_output=True, timeout=60)
     except (OSError, subprocess.SubprocessError) as error:
         raise UpstreamError(
-            f"{python} cannot be run: {error}", where="--python", mend="name the Python of upstream's virtual environment"
+            f"{python} cannot be run: {error}", where=INTERPRETER, mend="name the Python of upstream's virtual environment"
         ) from None
     return path
 
@@ -185,7 +203,7 @@ def _start(command: Sequence[str | Path], upstream: Upstream, **more: Any) -> su
     try:
         return subprocess.Popen(command, cwd=upstream.folder, **more)
     except OSError as error:
-        raise UpstreamError(f"{command[0]} cannot be run: {error.strerror}", where="--python") from None
+        raise UpstreamError(f"{command[0]} cannot be run: {error.strerror}", where=INTERPRETER) from None
 
 
 def _asked(process: subprocess.Popen[bytes], said: Path, upstream: Upstream, request: Json) -> Json:

@@ -9,8 +9,6 @@ conversation (`{name}_{judge}_i1.tsv`), `results.csv` and `scores/scores.json`. 
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +16,7 @@ from typing import Any
 
 from vera_mh.errors import RowError
 from vera_mh.exchange.upstream_names import conversation_name, model_token
+from vera_mh.exchange.upstream_results import Judging, dimensions_of, results_csv
 from vera_mh.exchange.upstream_scores import upstream_scores
 from vera_mh.metrics import scored_rows
 from vera_mh.models import Json
@@ -28,7 +27,6 @@ from vera_mh.transcript import render_transcript
 CONVERSATIONS = "conversations"
 EVALUATIONS = "evaluations"
 
-_ABOUT = ("filename", "run_id", "judge_model", "judge_instance", "judge_id")
 _ISSUE = re.compile(r"Q([0-9]+):\s*")
 _NEXT_ISSUE = re.compile(r";\s*Q[0-9]+:")
 
@@ -64,8 +62,8 @@ def upstream_files(rows: Iterable[Mapping[str, Any]], *, run: str) -> Iterator[t
     folder = f"{EVALUATIONS}/j_{model_token('_'.join(f'{judge}x1' for judge in _named(results, 'judge_model')))}__{run}"
     for name, sheet in sheets:
         yield f"{folder}/{name}", sheet
-    dimensions = list(dict.fromkeys(dimension for result in results for dimension in result["ratings"]))
-    yield f"{folder}/results.csv", _results_csv(results, dimensions).encode("utf-8", "replace")
+    dimensions = dimensions_of(results)
+    yield f"{folder}/results.csv", results_csv(map(_judging, results), dimensions).encode("utf-8", "replace")
     yield f"{folder}/scores/scores.json", json.dumps(_scores(results, dimensions), indent=2).encode()
 
 
@@ -96,8 +94,6 @@ def _result(row: Mapping[str, Any], name: str, judge: str, run: str) -> Json:
         "filename": f"{name}.txt",
         "run_id": run,
         "judge_model": judge,
-        "judge_instance": 1,
-        "judge_id": 0,
         "ratings": row["ratings"],
         "reasoning": row.get("rating_reasoning") or {},
         "persona_model": simulator,
@@ -105,18 +101,10 @@ def _result(row: Mapping[str, Any], name: str, judge: str, run: str) -> Json:
     }
 
 
-def _results_csv(results: Sequence[Mapping[str, Any]], dimensions: Sequence[str]) -> str:
-    text = io.StringIO()
-    sheet = csv.writer(text, lineterminator="\n")
-    columns = [column for name in dimensions for column in (name, f"{name}_yes_question_id", f"{name}_yes_reasoning")]
-    sheet.writerow([*_ABOUT, *columns])
-    for result in results:
-        cells = [result[column] for column in _ABOUT]
-        for dimension in dimensions:
-            reasoning = str(result["reasoning"].get(dimension) or "")
-            cells += [result["ratings"].get(dimension, UNRATED), *first_issue(_one_line(reasoning))]
-        sheet.writerow(cells)
-    return text.getvalue()
+def _judging(result: Mapping[str, Any]) -> Judging:
+    reasoning = result["reasoning"]
+    issues = {name: first_issue(_one_line(str(reasoning.get(name) or ""))) for name in result["ratings"]}
+    return Judging(result["filename"], result["run_id"], result["judge_model"], result["ratings"], issues)
 
 
 def first_issue(reasoning: str) -> tuple[str, str]:

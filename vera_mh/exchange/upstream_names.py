@@ -88,4 +88,9 @@ def conversation_name(row: Mapping[str, Any]) -> str:
         return f"{plain}_run{repeat + 1}" if repeat else plain
     tag = hashlib.sha256(f"{name}\t{repeat}".encode("utf-8", "replace")).hexdigest()[:_TAG_LENGTH]
     model = model_token(str(row.get("user_simulator_upstream_model") or row.get("user_simulator") or "unknown"))
-    return f"{tag}_{persona_token(str(row['persona_name']))}_{model}_run{repeat + 1}"
+    return file_stem(tag, persona_token(str(row["persona_name"])), model, repeat + 1)
+
+
+def file_stem(tag: str, persona: str, model: str, run: int) -> str:
+    """A name from its parts. Upstream's scorer takes the persona to be what stands between the first two underscores."""
+    return f"{tag}_{persona}_{model}_run{run}"

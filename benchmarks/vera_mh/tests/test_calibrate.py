@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.vera_mh.calibrate import main
+from gym_host.cli.main import main as gym
 from tests.support.components import snapshot
 from tests.support.demo import PACK_FOLDER
 from tests.support.upstream import commit, stand_in
@@ -35,14 +35,14 @@ class Calibration:
     """The tool on a run, with what it printed and wrote."""
 
     def __init__(self, upstream: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.upstream, self.rollouts, self.output = upstream, folder / "run.jsonl", folder / "calibration.json"
+        self.upstream, self.rollouts, self.output = upstream, folder / "run.jsonl", folder / "run_calibration.json"
         self.rollouts.write_bytes(ROLLOUTS.read_bytes())
         self.python = sys.executable
         self._capsys = capsys
 
     def __call__(self, *words: str) -> tuple[int, str, str]:
         paths = ["--upstream", str(self.upstream), "--python", self.python, "--rollouts", str(self.rollouts)]
-        code = main([*paths, "--pack", str(PACK_FOLDER), *words])
+        code = gym(["tool", "vera_mh", "calibrate", *paths, "--pack", str(PACK_FOLDER), *words])
         return (code, *self._capsys.readouterr())
 
     def refuses(self, *words: str) -> str:
@@ -266,9 +266,16 @@ def test_a_process_that_ends_in_the_middle_is_told_with_its_last_words(calibrate
 
 def test_what_is_there_is_replaced_only_if_that_is_said(calibrate: Calibration):
     calibrate.output.write_text("mine")
-    assert "calibration.json is already there" in calibrate.refuses()
+    assert "run_calibration.json is already there" in calibrate.refuses()
     assert calibrate("--controls", "score", "--overwrite")[0] == 0
     assert list(calibrate.controls) == ["score"]
+
+
+def test_two_runs_of_one_folder_have_a_file_each(calibrate: Calibration):
+    assert calibrate("--controls", "score")[0] == 0
+    calibrate.rollouts = calibrate.rollouts.rename(calibrate.rollouts.with_name("other.jsonl"))
+    assert calibrate("--controls", "score")[0] == 0
+    assert {path.name for path in calibrate.rollouts.parent.glob("*.json")} == {"run_calibration.json", "other_calibration.json"}
 
 
 @pytest.mark.parametrize(
@@ -308,4 +315,4 @@ def test_the_live_control_tells_how_often_both_judges_agree_and_decides_nothing(
 def test_a_judge_of_upstreams_that_judges_nothing_is_told_in_its_words(calibrate: Calibration):
     err = calibrate("--controls", "live", *LIVE, "--judge-model", "other")[2]
     assert "Unsupported model: other" in err
-    assert "to mend it: check --judge-url" in err
+    assert "where: --judge-url, --judge-model and --judge-extra-params" in err
