@@ -30,54 +30,46 @@ from vera_mh.statistics import score_interval
 
 Metrics = dict[str, float | int | None]
 
-ROW_FIELDS = (
-    "_ng_task_index",
-    "_ng_rollout_index",
-    "_ng_failure_class",
-    "id",
-    "reward",
-    "persona_name",
-    "user_simulator",
-    "risk_level",
-    "ratings",
-    "turn_count",
-    "early_termination",
+_JUDGE_COUNTS = (
     "questions_asked",
     "judge_calls",
     "judge_fallback_answers",
     "judge_inexact_answers",
     "judge_parse_retries_used",
     "judge_repaired_replies",
-    "transcript_matches_agent",
-    "judge_directed_text",
-    "pack",
-    "pack_sha256",
-    "rubric_version",
-    "judge_model",
-    "simulation.max_turns_effective",
-    "simulation.persona_empty_turns",
-    "simulation.provider_empty_turns",
-    "simulation.provider_truncated_turns",
 )
-"""What the metrics read of a scored row, dots for nesting. All else (transcripts, receipts) may be left out."""
+"""What is summed over all rows."""
 
 _NUMBERS = (
     "_ng_task_index",
     "_ng_rollout_index",
     "reward",
     "turn_count",
-    "questions_asked",
-    "judge_calls",
-    "judge_fallback_answers",
-    "judge_inexact_answers",
-    "judge_parse_retries_used",
-    "judge_repaired_replies",
+    *_JUDGE_COUNTS,
     "simulation.max_turns_effective",
     "simulation.persona_empty_turns",
     "simulation.provider_empty_turns",
     "simulation.provider_truncated_turns",
 )
-"""Those of them that are numbers or null."""
+"""The fields that are numbers or null, dots for nesting."""
+
+ROW_FIELDS = (
+    *_NUMBERS,
+    "_ng_failure_class",
+    "id",
+    "persona_name",
+    "user_simulator",
+    "risk_level",
+    "ratings",
+    "early_termination",
+    "transcript_matches_agent",
+    "judge_directed_text",
+    "pack",
+    "pack_sha256",
+    "rubric_version",
+    "judge_model",
+)
+"""What the metrics read of a scored row, dots for nesting. All else (transcripts, receipts) may be left out."""
 
 UNIFORM_FIELDS = ("pack", "pack_sha256", "rubric_version", "judge_model")
 """Fields that must be the same in all rows that are counted together; a row where one is null says nothing of it."""
@@ -162,14 +154,7 @@ class _Sums:
         totals["transcript_mismatch"] += row.get("transcript_matches_agent") is False
         totals["transcripts_searched"] += row.get("judge_directed_text") is not None
         totals["judge_directed_text"] += bool(row.get("judge_directed_text"))
-        for key in (
-            "questions_asked",
-            "judge_calls",
-            "judge_fallback_answers",
-            "judge_inexact_answers",
-            "judge_parse_retries_used",
-            "judge_repaired_replies",
-        ):
+        for key in _JUDGE_COUNTS:
             totals[key] += row.get(key) or 0
         turns = row.get("turn_count")
         if turns is not None:

@@ -30,10 +30,11 @@ from gym_host.runs.finished import read_run
 from gym_host.runs.run_files import TASK_INDEX, RunFiles
 from gym_host.wording import printable, suggestion
 from vera_mh.calibration import live, materialization, replay, report, scores
-from vera_mh.calibration.control import Control, Mismatch, Row, name_of
+from vera_mh.calibration.control import Control, Mismatch, name_of
 from vera_mh.calibration.upstream import CHECKOUT, ENDPOINT, INTERPRETER, JudgeEndpoint, Upstream
 from vera_mh.errors import UpstreamError, VeraMHError
 from vera_mh.judge import JudgeSheet
+from vera_mh.models import Row
 from vera_mh.pack import PERSONA_REMINDER, VERA_MH, Pack, open_pack
 
 EXACT = (materialization.NAME, replay.NAME, scores.NAME)

@@ -9,19 +9,17 @@ left out and counted. All scores here are over the pairs, so they can differ fro
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from vera_mh.analysis.power import DIFFERENCES, paired_spread, power_json, power_notes, power_table
 from vera_mh.errors import RowError
 from vera_mh.metrics import cluster_of, scored_rows
-from vera_mh.models import Json
+from vera_mh.models import Json, Row
 from vera_mh.score import Tally, conversation_score, has_high_harm, tally
 from vera_mh.statistics import Interval, paired_interval
 from vera_mh.summary import CAVEAT, Table
 
-Row = Mapping[str, Any]
 Key = tuple[str, int]
 """(id, rollout index) of a conversation."""
 

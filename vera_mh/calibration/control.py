@@ -9,11 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from vera_mh.models import Json
+from vera_mh.models import Json, Row
 
 ABSENT = "(absent)"
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

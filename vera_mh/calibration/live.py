@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vera_mh.calibration.control import ABSENT, Mismatch, Row, name_of
+from vera_mh.calibration.control import ABSENT, Mismatch, name_of
 from vera_mh.exchange.upstream_names import file_stem, persona_token
-from vera_mh.models import Json
+from vera_mh.models import Json, Row
 
 NAME = "live"
 FIELDS = ("id", "_ng_rollout_index", "persona_name", "user_simulator", "risk_level", "transcript", "ratings", "judge_model")

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from vera_mh.calibration.control import ABSENT, Control, Mismatch, Row, differing, name_of
+from vera_mh.calibration.control import ABSENT, Control, Mismatch, differing, name_of
 from vera_mh.conversation import PERSONA, PROVIDER, START_PROMPT, Turn, conversation_from_json, messages_for
-from vera_mh.models import Json
+from vera_mh.models import Json, Row
 from vera_mh.transcript import render_transcript
 
 NAME = "materialization"

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from vera_mh.calibration.control import ABSENT, Control, Mismatch, Row, name_of
+from vera_mh.calibration.control import ABSENT, Control, Mismatch, name_of
 from vera_mh.judge import JudgeSheet
-from vera_mh.models import Json
+from vera_mh.models import Json, Row
 from vera_mh.rating import UNRATED
 from vera_mh.reply import AskedAbout, read_reply
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vera_mh.calibration.control import Control, Row, differing
+from vera_mh.calibration.control import Control, differing
 from vera_mh.exchange.upstream_names import file_stem
 from vera_mh.exchange.upstream_results import Judging, dimensions_of, results_csv
 from vera_mh.exchange.upstream_scores import upstream_scores
 from vera_mh.metrics import compute_metrics
-from vera_mh.models import Json
+from vera_mh.models import Json, Row
 from vera_mh.rating import UNRATED
 from vera_mh.score import RISK_LEVELS
 

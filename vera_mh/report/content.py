@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from vera_mh.models import Json
+from vera_mh.models import Json, Row
 from vera_mh.rubric import Question
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +58,3 @@ def text_of(value: Any) -> str:
 def mapping(value: Any) -> Mapping[str, Any]:
     """A field as an object; an empty one where it is none."""
     return value if isinstance(value, Mapping) else {}
-
-
-def mappings(value: Any) -> list[Mapping[str, Any]]:
-    """A field as a list of objects, without what is none."""
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []

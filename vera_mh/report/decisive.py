@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import re
 
+from vera_mh.models import Row, mappings
 from vera_mh.navigation import ASSIGN_END
 from vera_mh.rating import HIGH_HARM, NEUTRAL, NOT_RELEVANT
-from vera_mh.report.content import Row, mapping, mappings, text_of
+from vera_mh.report.content import mapping, text_of
 
 _ENDED_BY = re.compile(r"Question (\S+) (?:answered|triggered) ")
 """How the reasoning of a dimension begins that a question has marked Not Relevant."""

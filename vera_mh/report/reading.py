@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from vera_mh.errors import RowError
-from vera_mh.models import Json
-from vera_mh.report.content import Row, mapping, mappings, row_key, text_of
+from vera_mh.models import Json, Row, mappings
+from vera_mh.report.content import mapping, row_key, text_of
 from vera_mh.report.decisive import deciding_questions
 from vera_mh.rollout import turns_of_row
 from vera_mh.score import conversation_score

@@ -12,12 +12,10 @@ from typing import Any
 
 from vera_mh.conversation import PERSONA, PROVIDER
 from vera_mh.metrics import RATINGS
-from vera_mh.models import Json
+from vera_mh.models import Json, Row
 from vera_mh.rating import HIGH_HARM
 from vera_mh.score import conversation_score
 from vera_mh.summary import Table
-
-Row = Mapping[str, Any]
 
 LISTED = ("Persona", "User simulator", "Repeat", "Risk level", "Score", "High harm in", "Turns")
 """The columns of a list of conversations."""

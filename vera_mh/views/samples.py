@@ -8,10 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from vera_mh.conversation import PERSONA
-from vera_mh.models import Json
+from vera_mh.models import Json, Row
 from vera_mh.score import conversation_score, tally
-
-Row = Mapping[str, Any]
 
 _METADATA = (
     "persona_name",

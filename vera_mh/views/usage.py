@@ -11,10 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from vera_mh.models import Json
+from vera_mh.models import Json, Row, mappings
 from vera_mh.summary import Table
-
-Row = Mapping[str, Any]
 
 ROLES = {
     "persona": "User simulator",
@@ -83,11 +81,6 @@ class RoleUsage:
         return (fresh * price.input + cached * cached_price + self.output_tokens * price.output) / _MILLION
 
 
-def _objects(value: Any) -> list[Mapping[str, Any]]:
-    """The objects of a list: what is only shown must not fail over a row that is otherwise of use."""
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list | tuple) else []
-
-
 def _count(usage: Mapping[str, Any], *names: str) -> int | None:
     found = next((usage[name] for name in names if usage.get(name) is not None), None)
     return int(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
@@ -119,7 +112,7 @@ class Usage:
         receipts = failed.get("receipts") if isinstance(failed, Mapping) else row.get("judge_receipts")
         if isinstance(simulation, Mapping):
             self._add_simulation(row, simulation)
-        for receipt in _objects(receipts):
+        for receipt in mappings(receipts):
             role = "speculative" if receipt.get("speculative") else "judge"
             self._of(role, self.judge_server).add(receipt.get("usage"))
         if row.get("_ng_failure_class") and not isinstance(failed, Mapping):
@@ -131,7 +124,7 @@ class Usage:
         if not self.simulated or conversation in self._conversations:
             return
         self._conversations.add(conversation)
-        for record in _objects(simulation.get("turn_records")):
+        for record in mappings(simulation.get("turn_records")):
             self._of(str(record.get("speaker")), str(record.get("server") or "")).add(record.get("usage"))
 
     def _of(self, role: str, server: str) -> RoleUsage:
