@@ -5,6 +5,7 @@
 ```
 VeraMHError
 ├── PackError            a pinned file is missing or differs
+│   └── ManifestIncomplete  nothing says what a pack is called and where it comes from
 ├── RubricError          a rubric, prompt template or persona sheet cannot be read
 ├── RowError             a row lacks what a conversation or a verdict needs
 ├── TranscriptError      a text is no transcript, or can be read in more than one way
@@ -29,6 +30,19 @@ class VeraMHError(Exception):
 
 class PackError(VeraMHError):
     """A file of the pack is missing or its bytes are not the pinned ones."""
+
+
+class ManifestIncomplete(PackError):
+    """Nothing says what a pack is called and where it comes from.
+
+    Args:
+        message: What is wrong.
+        unknown: What has to be given, by the keys of a manifest.
+    """
+
+    def __init__(self, message: str, unknown: Sequence[str]) -> None:
+        super().__init__(f"{message}: {', '.join(key.replace('_', ' ') for key in unknown)} unknown")
+        self.unknown = unknown
 
 
 class RubricError(VeraMHError):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from vera_mh.errors import PackError
+from vera_mh.errors import ManifestIncomplete, PackError
 from vera_mh.pack import LICENSE, REQUIRED_FILES, Manifest
 
 
@@ -33,13 +33,14 @@ def fresh_manifest(
         revision: Commit or version there.
 
     Raises:
-        PackError: A file is missing, or nothing says what the pack is called and where it comes from.
+        ManifestIncomplete: Nothing says what the pack is called and where it comes from.
+        PackError: A file is missing.
     """
     given = {"name": name, "rubric_version": rubric_version, "repository": repository, "revision": revision}
     told: dict[str, str] = {key: value or (getattr(known, key) if known else "") for key, value in given.items()}
-    unknown = [f"--{key.replace('_', '-')}" for key, value in told.items() if not value]
+    unknown = tuple(key for key, value in told.items() if not value)
     if unknown:
-        raise PackError(f"nothing says what the pack in {folder} is\n  to mend it: give {', '.join(unknown)}")
+        raise ManifestIncomplete(f"nothing says what the pack in {folder} is", unknown)
     optional = [*(known.sha256 if known else ()), *([LICENSE] if (folder / LICENSE).exists() else ())]
     files = dict.fromkeys((*REQUIRED_FILES, *optional))
     return Manifest(

@@ -7,10 +7,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from gym_host.cli.main import main as gym
 from gym_host.cli.output import say_next
 from gym_host.cli.parser import Parser, positive
 from gym_host.errors import ConfigError, OutputError
@@ -18,7 +20,7 @@ from gym_host.jsonl import write_whole
 from gym_host.wording import counted
 from vera_mh.checks.findings import Finding
 from vera_mh.checks.pack_check import check_folder
-from vera_mh.errors import VeraMHError
+from vera_mh.errors import ManifestIncomplete, VeraMHError
 from vera_mh.pack import MANIFEST, PREPARE_COMMAND, VERA_MH, load_manifest, open_pack, pack_folder
 from vera_mh.pack_manifest import fresh_manifest, manifest_text
 from vera_mh.tasks import MAX_TURNS, RECOMMENDED_SIMULATORS, UserSimulator, benchmark_rows, row_line
@@ -27,14 +29,17 @@ PROGRAM = "gym tool vera_mh pack"
 TO_MEND = 2
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool.
 
     Args:
         arguments: What it is given, without its own name.
 
     Returns:
-        0 if all is well, 2 if there is something to mend.
+        0 if all is well, 2 if there is something to mend in the pack that was checked.
+
+    Raises:
+        UserError: There is something for the user to mend before the tool can do its work.
     """
     args = build_parser().parse_args(arguments)
     try:
@@ -108,7 +113,11 @@ def _hash(args: argparse.Namespace) -> int:
     path = args.folder / MANIFEST
     given = {name: getattr(args, name) for name in ("name", "rubric_version", "repository", "revision")}
     known = load_manifest(args.folder) if path.exists() and not all(given.values()) else None
-    manifest = fresh_manifest(args.folder, known, **given)
+    try:
+        manifest = fresh_manifest(args.folder, known, **given)
+    except ManifestIncomplete as error:
+        flags = ", ".join(f"--{key.replace('_', '-')}" for key in error.unknown)
+        raise ConfigError(str(error), where=str(args.folder), mend=f"give {flags}") from None
     text = manifest_text(manifest)
     if args.write:
         write_whole(path, [text.encode()])
@@ -132,3 +141,7 @@ def _rows(args: argparse.Namespace) -> int:
     print(f"{len(rows)} rows of {pack.manifest.name} in {args.output}")
     say_next(f"gym eval run --input {args.output} --output FILE, with the configuration of the pack")
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(gym(["tool", "vera_mh", "pack", *sys.argv[1:]]))

@@ -79,7 +79,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def read(args: argparse.Namespace) -> int:
-    """Reads conversations and writes their rows."""
+    """Reads conversations and writes their rows.
+
+    Raises:
+        UserError: A file is no conversation, or there is one where the rows go.
+    """
     files = RunFiles.of(args.output)
     _refuse_existing(files, overwrite=args.overwrite)
     personas, pack = _personas(args.pack)
@@ -216,7 +220,11 @@ def _report(files: RunFiles, found: Sequence[Recorded], unseen: int, pack: str |
 
 
 def write(args: argparse.Namespace) -> int:
-    """Writes a run in upstream's layout."""
+    """Writes a run in upstream's layout.
+
+    Raises:
+        UserError: The run cannot be read or holds no scores, or there is something where it goes.
+    """
     folder: Path = args.output
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputError(f"{folder} is already there", where="--output", mend="choose another folder, or remove it")

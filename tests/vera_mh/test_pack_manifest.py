@@ -59,7 +59,7 @@ def listing_also(known: Manifest, name: str) -> Manifest:
 
 
 def test_a_manifest_that_nothing_is_known_of_asks_for_what_it_lacks(folder):
-    with pytest.raises(PackError, match="give --name, --rubric-version, --repository"):
+    with pytest.raises(PackError, match="name, rubric version, repository.* unknown"):
         fresh_manifest(folder, revision="1")
 
 

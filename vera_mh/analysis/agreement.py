@@ -128,7 +128,7 @@ def _nothing_in_common(raters: Sequence[Rater], left_out: Mapping[str, str]) -> 
     if OTHER_TEXT in left_out.values():
         return RatingsError(
             "the raters have rated different conversations that are called the same",
-            mend="compare ratings of one run; `gym eval reverify` has another judge rate its conversations",
+            mend="compare ratings of one run; the conversations of a run can be rated anew by another judge",
         )
     first = " and ".join(f"{next(iter(rater.ratings), 'nothing')!r} ({rater.name})" for rater in raters[:2])
     return RatingsError(

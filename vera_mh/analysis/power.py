@@ -117,5 +117,5 @@ def power_notes(spread: Spread | None) -> list[str]:
         f"With {spread.personas} rated personas, a true difference of {spread.detectable():.1f} points is found in four of five "
         "runs (80% power, 5% two-sided).",
         "That supposes other personas as varied as these and errors that shrink with the root of their number; it is rough below "
-        "30 personas. Repeats (--num-repeats) of the same personas help less: they average out chance, not personas.",
+        "30 personas. Repeats of the same personas help less: they average out chance, not personas.",
     ]

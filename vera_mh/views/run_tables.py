@@ -16,8 +16,8 @@ from vera_mh.statistics import score_interval
 from vera_mh.summary import summarize
 
 _UNPAIRED = (
-    "It takes the two runs for unrelated. Over the same personas they are not, so that fewer may do: `gym eval compare` tells "
-    "from two finished runs."
+    "It takes the two runs for unrelated. Over the same personas they are not, so that fewer may do: a comparison of two "
+    "finished runs tells."
 )
 
 
