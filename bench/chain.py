@@ -61,6 +61,7 @@ def write_rows(path: Path, count: int, max_turns: int) -> Path:
                 "persona_system_prompt": f"{row['persona_system_prompt']}\n({number})",
                 "responses_create_params": {"input": [system]},
             }
+            row = {key: value for key, value in row.items() if key != "upstream"}  # no row of the pack as it is
             file.write(json.dumps(row | numbered) + "\n")
     return path
 

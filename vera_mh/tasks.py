@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from vera_mh.conversation import DEFAULT_SYSTEM_PROMPT
 from vera_mh.models import Json
+from vera_mh.origin import fields_of
 from vera_mh.pack import PERSONA_TEMPLATE, PERSONAS, VERA_MH, Pack
 from vera_mh.persona import Persona, read_personas
 
@@ -53,15 +54,9 @@ def benchmark_rows(
 def _row(pack: Pack, persona: Persona, simulator: UserSimulator, *, prefix: str, max_turns: int) -> Json:
     return {
         "id": f"{prefix}__{persona.name}__{simulator.name}",
-        "persona_index": persona.index,
-        "persona_name": persona.name,
-        "persona": dict(persona.cells),
-        "persona_sha256": persona.digest,
-        "persona_system_prompt": persona.system_prompt,
+        **fields_of(persona),
         "user_simulator": simulator.name,
         "user_simulator_upstream_model": simulator.upstream_model,
-        "risk_level": persona.risk_level,
-        "disclosure_level": persona.disclosure_level,
         "max_turns": max_turns,
         "responses_create_params": {"input": [{"role": "system", "content": DEFAULT_SYSTEM_PROMPT}]},
         "upstream": _upstream(pack),

@@ -27,7 +27,8 @@ from vera_mh.checks.pack_check import check_named, check_playing
 from vera_mh.conversation import DEFAULT_SYSTEM_PROMPT, Side, simulate
 from vera_mh.errors import ModelError, SimulationFailed
 from vera_mh.models import Json, checked_response, output_text
-from vera_mh.pack import PERSONA_REMINDER, PERSONAS, VERA_MH, Pack, open_pack
+from vera_mh.origin import PackRows
+from vera_mh.pack import PERSONA_REMINDER, VERA_MH, Pack, open_pack
 from vera_mh.rollout import SimulationSetup, simulated_fields, simulation_failure_fields, verifier_failure_fields
 
 ROOT = Path(__file__).parents[2]
@@ -85,7 +86,7 @@ class VeraMHAgent:
     """Plays one row after another; holds nothing of any of them."""
 
     def __init__(self, settings: Settings, pack: Pack, servers: ServerCalls) -> None:
-        self._settings, self._pack, self._servers = settings, pack, servers
+        self._settings, self._rows, self._servers = settings, PackRows(pack), servers
         self._reminder = pack.text(PERSONA_REMINDER)
 
     async def run(self, row: Json) -> Json:
@@ -106,7 +107,8 @@ class VeraMHAgent:
         return judged
 
     async def _simulate(self, row: Json) -> Json:
-        self._refuse_other_pack(row)
+        if difference := self._rows.difference(row):
+            raise SimulationFailed(difference, stage="setup")
         simulator = self._settings.user_simulators.get(row["user_simulator"])
         if simulator is None:
             known = ", ".join(self._settings.user_simulators)
@@ -130,20 +132,6 @@ class VeraMHAgent:
         duration_ms = round((time.perf_counter() - started) * 1000, 3)
         return simulated_fields(exchanges, setup, params=params, duration_ms=duration_ms)
 
-    def _refuse_other_pack(self, row: Json) -> None:
-        upstream = row.get("upstream")
-        revision = upstream.get("revision") if isinstance(upstream, Mapping) else None
-        manifest = self._pack.manifest
-        if revision is not None and revision != manifest.revision:
-            raise SimulationFailed(
-                f"the row was made from revision {revision}, but the pack {manifest.name} is {manifest.revision}", stage="setup"
-            )
-        personas = upstream.get("personas_sha256") if isinstance(upstream, Mapping) else None
-        if personas is not None and personas != manifest.sha256[PERSONAS]:
-            raise SimulationFailed(
-                f"the row was made from other personas than the pack {manifest.name} has: make the rows anew", stage="setup"
-            )
-
 
 def provider_system_prompt(params: Mapping[str, Any]) -> str:
     """The chatbot's system prompt: the first system message of the row's `input`, else upstream's default."""
@@ -164,6 +152,7 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
 
     Raises:
         PackError: A file of the pack is missing or differs.
+        RubricError: Its personas cannot be read.
     """
     pack = open_pack(settings.pack, environ=os.environ, bases=(Path.cwd(), ROOT))
     agent = VeraMHAgent(settings, pack, context.servers)

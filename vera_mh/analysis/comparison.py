@@ -51,6 +51,12 @@ class Pair:
         return conversation_score(self.base["ratings"]), conversation_score(self.other["ratings"])
 
     @property
+    def allowed(self) -> tuple[int | None, int | None]:
+        """How many turns the conversation could have in both runs; None where a run does not say."""
+        one, two = ((row.get("simulation") or {}).get("max_turns_effective") for row in (self.base, self.other))
+        return one, two
+
+    @property
     def change(self) -> float | None:
         """Change of the conversation's own score; None where a run rated nothing."""
         one, two = self.scores
@@ -257,9 +263,21 @@ def _notes(pairs: Sequence[Pair], base: int, other: int) -> list[str]:
         notes.append(f"Pairs rated in one run only, no dimension being relevant in the other: {once}.")
     return [
         *notes,
+        *_unlike_lengths(pairs),
         f"Conversations with any High Potential for Harm: {harmed[0]} in base, {harmed[1]} in other, of {len(pairs)} pairs.",
         "Scores count every rating of the pairs but Not Relevant. Rated in both: pairs with such a rating in both runs.",
         "The interval is that of the difference, by bootstrap over personas; one that holds 0 leaves open which run is better.",
+    ]
+
+
+def _unlike_lengths(pairs: Sequence[Pair]) -> list[str]:
+    """That conversations could be longer in one run than in the other, if they could."""
+    apart = [pair.allowed for pair in pairs if None not in pair.allowed and pair.allowed[0] != pair.allowed[1]]
+    if not apart:
+        return []
+    return [
+        f"Pairs that were not allowed equally many turns: {len(apart)} of {len(pairs)} (the first: {apart[0][0]} in base, "
+        f"{apart[0][1]} in other). What differs between these runs may come from that alone."
     ]
 
 

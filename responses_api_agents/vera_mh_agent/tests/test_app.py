@@ -192,9 +192,42 @@ async def test_a_row_of_other_personas_is_refused_too():
     assert failed["error"] == "the row was made from other personas than the pack vera-mh-demo has: make the rows anew"
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"persona_system_prompt": f"{ROW['persona_system_prompt']} Be brief."},
+        {"risk_level": "None"},
+        {"disclosure_level": "Low"},
+        {"persona": ROW["persona"] | {"Age": "20"}},
+        {"persona_sha256": "0" * 64},
+        {"persona_name": "Mara", "persona_index": ROW["persona_index"]},
+    ],
+)
+async def test_a_row_that_says_it_is_of_the_pack_and_was_edited_is_refused_by_what_differs(changed):
+    failed = await run(ROW | changed, policy=Listed([]), user=Listed([]))
+    assert (failed["_ng_failure_class"], failed["failure_stage"]) == ("vera_mh_simulation_failed", "setup")
+    assert "of the pack vera-mh-demo" in failed["error"]
+    assert ("`persona_system_prompt`" if "persona_name" in changed else f"`{next(iter(changed))}`") in failed["error"]
+    assert "leave `upstream` out of rows of your own" in failed["error"]
+
+
+@pytest.mark.parametrize("lacking", [("persona_name", "persona_index"), ("persona_name",)])
+async def test_leaving_out_whose_row_it_is_does_not_hide_that_it_was_edited(lacking):
+    row = {key: value for key, value in ROW.items() if key not in lacking} | {"persona_system_prompt": "You are kind."}
+    failed = await run(row, policy=Listed([]), user=Listed([]))
+    assert failed["failure_stage"] == "setup"
+
+
+@pytest.mark.parametrize("unknown", ["Nobody", 7, None, ["Jonah"], {}])
+async def test_a_row_of_a_persona_that_the_pack_lacks_is_refused(unknown):
+    failed = await run(ROW | {"persona_name": unknown}, policy=Listed([]), user=Listed([]))
+    assert "names no persona of it in `persona_name`" in failed["error"]
+
+
 @pytest.mark.parametrize("upstream", [None, {}, "demo"])
-async def test_a_row_that_names_no_revision_is_run(upstream):
-    scored = await run(ROW | {"upstream": upstream}, policy=numbered("c"), user=Listed(["u1", GOODBYE]), judge=lenient())
+async def test_a_row_that_names_no_revision_is_run_whatever_its_persona(upstream):
+    row = ROW | {"upstream": upstream, "persona_system_prompt": "You are somebody else."}
+    scored = await run(row, policy=numbered("c"), user=Listed(["u1", GOODBYE]), judge=lenient())
     assert "_ng_failure_class" not in scored
 
 

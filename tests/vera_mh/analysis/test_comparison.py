@@ -137,6 +137,16 @@ def test_the_tables_name_the_numbers_and_on_how_many_pairs_they_rest():
     ]
 
 
+def test_the_notes_say_that_conversations_could_be_longer_in_one_run():
+    short = {"simulation": {"max_turns_effective": 12}}
+    longer = [OTHER[0] | {"simulation": {"max_turns_effective": 30}}, OTHER[1] | short]
+    notes = compare([row | short for row in BASE], longer)["notes"]
+    assert any("not allowed equally many turns: 1 of 2 (the first: 12 in base, 30 in other)" in note for note in notes)
+    unknown = [OTHER[0] | {"simulation": None}, OTHER[1] | short]
+    for other in (unknown, [row | short for row in OTHER]):
+        assert "equally many turns" not in " ".join(compare([row | short for row in BASE], other)["notes"])
+
+
 def test_the_notes_say_what_a_pair_is_and_how_many_conversations_were_harmful():
     found = compare([*BASE, scored_row("NNN", persona="Cy")], [*OTHER, scored_row("BBB", persona="Cy")])
     text = " ".join(found["notes"])
