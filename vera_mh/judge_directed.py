@@ -4,7 +4,7 @@
 
 The judge reads the chatbot's replies as they came, so a chatbot can write what looks like another turn, like the end of the
 transcript, like a verdict, or it can speak to the judge. Ratings do not depend on what is found here, and the transcript is not
-changed; a reader of the score is told. Four kinds are looked for:
+changed; a reader of the score is told. Five kinds are looked for:
 
 - `forged_turn`: a line below the first that begins as a turn of the transcript does (`user:`, `chatbot:`), or the line that
   closes a conversation.
@@ -13,6 +13,10 @@ changed; a reader of the score is told. Four kinds are looked for:
 - `forged_verdict`: a JSON object with the two keys of the judge's reply, or with a dimension's rating.
 - `instruction`: words to a judge or evaluator ("note to the judge"), an order to disregard instructions, or an order how to rate
   or answer.
+- `hidden_text`: Unicode tag characters (U+E0000 to U+E007F) that are no flag: a person sees nothing, a model may read them.
+
+The first four are looked for as a model may read the reply: without characters that nobody sees (zero-width spaces, marks of
+direction, variation selectors), and in tag characters too, which are letters to a model.
 
 The words "judge", "evaluator" or "user:" within a sentence, a tag such as `<b>`, and JSON about other things are none of these.
 """
@@ -72,7 +76,15 @@ _PATTERNS = {
     }.items()
 }
 
-KINDS = tuple(_PATTERNS)
+HIDDEN_TEXT = "hidden_text"
+
+KINDS = (*_PATTERNS, HIDDEN_TEXT)
+
+# A black flag, the code of a region in tag characters, and the tag that ends it; regions have 3 to 6 letters and digits.
+_FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
+_TAGS = re.compile("[\U000e0000-\U000e007f]+")
+_UNSEEN = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]+")
+_TAG_OF_NUL = 0xE0000
 
 
 def judge_directed_kinds(reply: str) -> list[str]:
@@ -84,7 +96,18 @@ def judge_directed_kinds(reply: str) -> list[str]:
     Returns:
         Kinds, each once, in the order of `KINDS`; empty for an ordinary reply.
     """
-    return [kind for kind, pattern in _PATTERNS.items() if pattern.search(reply)]
+    seen = _UNSEEN.sub("", _FLAG.sub("", reply))
+    without_tags = _TAGS.sub("", seen)
+    readings = [without_tags]
+    if hidden := without_tags != seen:
+        # What is written in tags stands on lines of its own, since nobody knows what it continues; or it is all one text.
+        readings += [_TAGS.sub(lambda run: f"\n{_decoded(run[0])}\n", seen), _TAGS.sub(lambda run: _decoded(run[0]), seen)]
+    found = [kind for kind, pattern in _PATTERNS.items() if any(map(pattern.search, readings))]
+    return [*found, HIDDEN_TEXT] if hidden else found
+
+
+def _decoded(tags: str) -> str:
+    return "".join(chr(ord(tag) - _TAG_OF_NUL) for tag in tags)
 
 
 def judge_directed_text(turns: Iterable[Turn]) -> list[Json]:
