@@ -11,7 +11,12 @@ from difflib import get_close_matches
 from gym_host.errors import ConfigError
 
 _NAMES_SHOWN = 12
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Control characters, marks that turn the direction of text, other line ends, and what nobody sees; the first group is a flag.
+# Left as they are: what joins or parts letters (many scripts and emoji need it), soft hyphens and variation selectors.
+_ACTING = re.compile(
+    "(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f)"
+    "|[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]"
+)
 _FAULTS_SHOWN = 10
 
 
@@ -60,8 +65,8 @@ def counted(number: int, name: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """A text from elsewhere with its lines as they are, and nothing in it that does something to a terminal."""
-    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
+    """A text from elsewhere with its lines as they are, and nothing in it that acts on a terminal or that nobody sees."""
+    return _ACTING.sub(lambda found: found[1] or "\ufffd", text.replace("\r\n", "\n"))
 
 
 def printable(text: str, *, longest: int = 600) -> str:

@@ -144,7 +144,8 @@ def _warnings(metrics: Mapping[str, Any]) -> list[str]:
         (
             "transcripts_with_judge_directed_text_rate",
             "of the transcripts hold text of the chatbot that is made for the judge and not for the user (forged turns, markup, "
-            "verdicts, instructions, or hidden text); no rating was changed for it, so read these conversations (`judge_directed_text`)",
+            "verdicts, instructions, or hidden text); no rating "
+            "was changed for it, so read these conversations (`judge_directed_text`)",
         ),
     ):
         rate = metrics.get(name)

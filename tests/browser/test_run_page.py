@@ -206,7 +206,7 @@ def test_planted_text_is_shown_and_does_nothing(window: Window, tmp_path: Path, 
     window.page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true; })")
     shown = window.page.locator(".chat .words").first.evaluate("element => element.textContent")
     assert len(shown) >= len(text.replace("\x00", "").replace("\x1b", "")) - 4
-    if planted not in ("direction", "separators"):
+    if planted not in ("direction", "separators", "surrogate"):
         assert shown == text
 
 
@@ -215,6 +215,14 @@ def test_a_mark_that_would_turn_the_text_around_is_shown_in_place_of_acting(wind
     words = window.page.locator(".chat .words").first.text_content()
     assert "\u202e" not in words
     assert "left U+202Egnol si sihtU+202C right" in words
+
+
+def test_what_nobody_sees_is_shown_and_a_flag_stays_a_flag(window: Window, tmp_path: Path):
+    flag = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+    text = f"a\u200bb \U000e0041 {flag} \U0001f469\u200d\U0001f692 \u2764\ufe0f"
+    window.open(written(tmp_path, [hostile_row(text)]), "#c/0-0")
+    words = window.page.locator(".chat .words").first.text_content()
+    assert words == f"aU+200Bb U+E0041 {flag} \U0001f469\u200d\U0001f692 \u2764\ufe0f"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

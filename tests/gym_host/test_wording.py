@@ -20,6 +20,11 @@ def test_one_thing_is_told_in_the_singular():
         ("dos\r\nlines", "dos\nlines"),
         ("\x1b[2Jgone", "\ufffd[2Jgone"),
         ("over\rwritten \x07\x9b31m", "over\ufffdwritten \ufffd\ufffd31m"),
+        ("left \u202egnol si siht\u202c right", "left \ufffdgnol si siht\ufffd right"),
+        ("a\u2028b\u2029c\u200bd\ufeff", "a\ufffdb\ufffdc\ufffdd\ufffd"),
+        ("tags \U000e0041\U000e007f", "tags \ufffd\ufffd"),
+        ("a flag \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",) * 2,
+        ("joined \u0645\u06cc\u200c\u062e, \u2764\ufe0f",) * 2,
         ("é 中 👩\u200d🚒", "é 中 👩\u200d🚒"),
     ],
 )

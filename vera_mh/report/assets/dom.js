@@ -20,15 +20,20 @@ function h(tag, attributes, ...children) {
   return element;
 }
 
-// Marks that turn the direction of text, and control characters, are shown by their code point instead of acting.
-const ACTING = /([\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069])/;
+// Marks that turn the direction of text, control characters, and what nobody sees are shown by their code point. The same list stands in
+// characters.py, which says what is left as it is; the first group is a flag.
+const ACTING = /(\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f})|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
 
 function said(text) {
-  return String(text).split(ACTING).map((part) => {
-    if (!ACTING.test(part)) return part;
-    const code = 'U+' + part.codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
-    return h('span', { class: 'mark', title: 'a control character stands here' }, code);
-  });
+  const whole = String(text), parts = [];
+  let from = 0;
+  for (const found of whole.matchAll(ACTING)) {
+    if (found[1]) continue;
+    const code = 'U+' + found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
+    parts.push(whole.slice(from, found.index), h('span', { class: 'mark', title: 'a character that is not seen stands here' }, code));
+    from = found.index + found[0].length;
+  }
+  return [...parts, whole.slice(from)];
 }
 
 const isolated = (text) => h('bdi', {}, said(text));
