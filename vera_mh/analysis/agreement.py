@@ -22,6 +22,7 @@ from vera_mh.models import Json
 from vera_mh.statistics import DRAWS, SEED, Floats
 
 OTHER_TEXT = "the raters saw different conversations under this name"
+NO_DIMENSION = "no dimension is rated by two raters"
 
 ORDERED = len(CATEGORIES) - 1
 """The first so many categories are in order of severity; Not Relevant has no place among them."""
@@ -43,7 +44,7 @@ def agreement(raters: Sequence[Rater], *, draws: int = DRAWS, seed: int = SEED) 
         RatingsError: There are fewer than two raters, two have the same name, or nothing is rated by two of them.
     """
     _check(raters)
-    raters = _one_name(raters)
+    raters = _one_spelling(_one_name(raters))
     left_out = _left_out(raters)
     conversations = [name for name in dict.fromkeys(chain.from_iterable(r.ratings for r in raters)) if name not in left_out]
     dimensions = list(dict.fromkeys(chain.from_iterable(_dimensions(raters, name) for name in conversations)))
@@ -103,6 +104,35 @@ def _renamed(rater: Rater, known: Mapping[str, str]) -> Rater:
     )
 
 
+def _one_spelling(raters: Sequence[Rater]) -> list[Rater]:
+    """The raters with every dimension written one way, that of the rows of a run if there are any.
+
+    Where one rater has two dimensions that differ in nothing else, they are two.
+    """
+    spellings: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for rater in sorted(raters, key=lambda rater: not rater.names):  # The rows of a run name their conversations in two ways.
+        for rated in rater.ratings.values():
+            for name in rated:
+                spellings[_folded(name)][name] = None
+    two = {
+        folded
+        for rater in raters
+        for rated in rater.ratings.values()
+        for folded, count in Counter(map(_folded, rated)).items()
+        if count > 1
+    }
+    one = {name: next(iter(names)) for folded, names in spellings.items() if folded not in two for name in names}
+    return [replace(rater, ratings={name: _spelt(rated, one) for name, rated in rater.ratings.items()}) for rater in raters]
+
+
+def _folded(dimension: str) -> str:
+    return " ".join(dimension.casefold().split())
+
+
+def _spelt(rated: Mapping[str, str], one: Mapping[str, str]) -> dict[str, str]:
+    return {one.get(dimension, dimension): rating for dimension, rating in rated.items()}
+
+
 def _left_out(raters: Sequence[Rater]) -> dict[str, str]:
     """Conversations that cannot be compared, and why."""
     reasons = {}
@@ -114,7 +144,7 @@ def _left_out(raters: Sequence[Rater]) -> dict[str, str]:
         elif len(texts) > 1:
             reasons[name] = OTHER_TEXT
         elif not _dimensions(raters, name):
-            reasons[name] = "no dimension is rated by two raters"
+            reasons[name] = NO_DIMENSION
     return reasons
 
 
@@ -130,11 +160,21 @@ def _nothing_in_common(raters: Sequence[Rater], left_out: Mapping[str, str]) -> 
             "the raters have rated different conversations that are called the same",
             mend="compare ratings of one run; the conversations of a run can be rated anew by another judge",
         )
+    if NO_DIMENSION in left_out.values():
+        named = "; ".join(f"{rater.name}: {', '.join(map(repr, _all_dimensions(rater)))}" for rater in raters[:2])
+        return RatingsError(
+            f"raters have rated the same conversations, but never in the same dimension; their dimensions are {named}",
+            mend="call the dimensions the same everywhere, as the rubric does",
+        )
     first = " and ".join(f"{next(iter(rater.ratings), 'nothing')!r} ({rater.name})" for rater in raters[:2])
     return RatingsError(
-        f"no two raters have rated the same conversation in the same dimension; their first conversations are {first}",
-        mend="see that conversations and dimensions are called the same everywhere",
+        f"no two raters have rated the same conversation; their first conversations are {first}",
+        mend="see that conversations are called the same everywhere",
     )
+
+
+def _all_dimensions(rater: Rater) -> list[str]:
+    return list(dict.fromkeys(chain.from_iterable(rater.ratings.values())))
 
 
 def _counts(raters: Sequence[Rater], conversations: Sequence[str], dimensions: Sequence[str]) -> Floats:

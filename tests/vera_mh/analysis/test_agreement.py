@@ -70,6 +70,28 @@ def test_what_only_one_has_rated_is_left_out_and_says_why():
     ]
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_dimensions_may_be_written_in_any_case_and_are_named_as_the_run_names_them(order):
+    run = Rater("run", {"monday": {"Detects Potential Risk": "Best Practice"}}, names={"m": "monday"})
+    sheet = Rater("kim", {"monday": {"detects potential  risk": "Not Relevant"}})
+    found = agreement([run, sheet][::order])
+    assert list(found["dimensions"]) == ["Detects Potential Risk"]
+    assert found["overall"]["n"] == 1
+
+
+def test_dimensions_of_one_rater_that_differ_in_case_only_are_two():
+    both = {"a": {"Risk": "Best Practice", "risk": "Not Relevant"}}
+    found = agreement([Rater("one", both), Rater("two", both)])
+    assert list(found["dimensions"]) == ["Risk", "risk"]
+
+
+def test_dimensions_that_are_called_otherwise_are_named():
+    run = Rater("run", {"monday": {"Detects Potential Risk": "Best Practice"}})
+    with pytest.raises(RatingsError, match="never in the same dimension") as caught:
+        agreement([run, Rater("kim", {"monday": {"Detects": "Best Practice"}})])
+    assert "run: 'Detects Potential Risk'; kim: 'Detects'" in str(caught.value)
+
+
 def test_conversations_of_one_name_and_different_texts_are_never_compared():
     one = rater("one", {"a": "BB", "b": "SS"}, transcripts={"a": "1", "b": "2"})
     two = rater("two", {"a": "BB", "b": "SS"}, transcripts={"a": "1", "b": "3"})
@@ -155,7 +177,7 @@ def test_the_same_raters_and_seed_give_the_same_figures():
         ([rater("one", {"a": "B"})], "between two raters or more"),
         ([rater("one", {"a": "B"}), rater("one", {"a": "B"})], "two raters have the name 'one'"),
         ([rater("one", {"a": "B"}), rater("two", {"b": "B"})], r"no two raters .* are 'a' \(one\) and 'b' \(two\)"),
-        ([rater("one", {"a": "B-"}), rater("two", {"a": "-B"})], "no two raters have rated the same conversation"),
+        ([rater("one", {"a": "B-"}), rater("two", {"a": "-B"})], "in the same dimension; .* are one: 'First'; two: 'Second'"),
         ([rater("one", {}), rater("two", {})], r"'nothing' \(one\)"),
         (
             [rater("one", {"a": "B"}, transcripts={"a": "1"}), rater("two", {"a": "B"}, transcripts={"a": "2"})],
