@@ -60,11 +60,12 @@ class TranscriptError(VeraMHError):
         message: What is wrong.
         line: Number of the line, from 1.
         ambiguous: True if it can be read once somebody says how.
+        mislabelled: True if the labels are probably not those of a transcript.
     """
 
-    def __init__(self, message: str, *, line: int, ambiguous: bool = False) -> None:
+    def __init__(self, message: str, *, line: int, ambiguous: bool = False, mislabelled: bool = False) -> None:
         super().__init__(message)
-        self.message, self.line, self.ambiguous = message, line, ambiguous
+        self.message, self.line, self.ambiguous, self.mislabelled = message, line, ambiguous, mislabelled
 
 
 class ChatLogError(VeraMHError):

@@ -106,14 +106,13 @@ def _starts(lines: list[str], label_lines: LabelLines) -> Iterator[_Label]:
         if speaker is None and (label.index or not (plain or label_lines == "turn")):
             break
         if not plain and label_lines == "refuse":
-            raise TranscriptError(_ambiguity(label, lines), line=label.index + 1, ambiguous=True)
+            raise TranscriptError(_ambiguity(label, lines), line=label.index + 1, ambiguous=True, mislabelled=not label.exact)
         if plain or label_lines == "turn":
             speaker = label.speaker
             yield label
     if speaker is None:
-        raise TranscriptError(
-            "a transcript starts with `user: ` or `chatbot: `", line=1, ambiguous=_LABEL_LIKE.match(lines[0]) is not None
-        )
+        like = _LABEL_LIKE.match(lines[0]) is not None
+        raise TranscriptError("a transcript starts with `user: ` or `chatbot: `", line=1, ambiguous=like, mislabelled=True)
 
 
 def _labels(lines: list[str]) -> Iterator[_Label]:
@@ -142,7 +141,10 @@ def _check_sides(turns: list[Turn], label_lines: LabelLines) -> None:
     if label_lines == "refuse" and len(turns) == 1 and "\n\n" in turns[0].response.strip() and not turns[0].early_termination:
         label = "user" if turns[0].speaker == PERSONA else "chatbot"
         raise TranscriptError(
-            f"only `{label}: ` speaks in it, so the other side may be labelled otherwise", line=1, ambiguous=True
+            f"only `{label}: ` speaks in it, so the other side may be labelled otherwise",
+            line=1,
+            ambiguous=True,
+            mislabelled=True,
         )
 
 

@@ -179,8 +179,9 @@ def _turns(path: Path, content: bytes, label_lines: LabelLines) -> list[Turn]:
         line = content.count(b"\n", 0, error.start) + 1
         raise UserError("the text is not UTF-8", where=f"{path}, line {line}", mend="save it as UTF-8") from None
     except TranscriptError as error:
+        labels = "write the labels as `user: ` and `chatbot: `; or " if error.mislabelled else ""
         ways = "--label-lines text (of the reply above) or --label-lines turn says what such lines are; or "
-        mend = f"{ways if error.ambiguous else ''}{_AS_JSON}"
+        mend = f"{labels}{ways if error.ambiguous else ''}{_AS_JSON}"
         raise UserError(error.message, where=f"{path}, line {error.line}", mend=mend) from None
 
 

@@ -153,6 +153,19 @@ def test_a_run_that_is_not_complete_is_written_and_says_so(gym: Gym):
     ("name", "content", "where", "what"),
     [
         ("a.txt", b"user: hi\n\nchatbot: so\nuser: hi\n", "a.txt, line 4", "--label-lines text"),
+        ("a.txt", b"user: hi\n\nchatbot: so\nuser: hi\n", "a.txt, line 4", "to mend it: --label-lines text"),
+        (
+            "a.txt",
+            b"User: hi\n\nAssistant: so\n",
+            "a.txt, line 1",
+            "to mend it: write the labels as `user: ` and `chatbot: `; or -",
+        ),
+        (
+            "a.txt",
+            b"user: hi\n\nAssistant: so\n",
+            "a.txt, line 3",
+            "to mend it: write the labels as `user: ` and `chatbot: `; or -",
+        ),
         ("a.txt", b"hello there\n", "a.txt, line 1", "give the conversation as JSON"),
         ("a.txt", b"user: hi\n\nchatbot: \xff\n", "a.txt, line 3", "save it as UTF-8"),
         ("a.json", b'[{"role": "user",\n "content": }]', "a.json, line 2", "this is no JSON"),
