@@ -187,7 +187,8 @@ def _asks_for_a_token(url: str, error: ServerError) -> UserError | None:
     if error.status != 401:
         return None
     mend = f"set {TOKEN_VARIABLE} to the token that its servers were started with"
-    return UserError(f"the head at {url} asks for a token", where=f"environment variable {TOKEN_VARIABLE}", mend=mend)
+    asks = "asks for another token than the one that is set" if server_token(os.environ) else "asks for a token"
+    return UserError(f"the head at {url} {asks}", where=f"environment variable {TOKEN_VARIABLE}", mend=mend)
 
 
 async def find_head(url: str | None) -> Head:

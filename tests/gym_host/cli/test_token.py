@@ -34,10 +34,11 @@ def test_with_a_token_the_servers_work_for_those_who_have_it_and_for_nobody_else
         monkeypatch.setenv("XDG_CACHE_HOME", started.environ["XDG_CACHE_HOME"])
         for refused in (("env", "status"), ("eval", "run", "--no-serve", *words, "-o", "x.jsonl")):
             said = gym.refuses(*refused)
-            assert "asks for a token" in said
+            assert "asks for a token\n" in said
             assert VARIABLE in said
         monkeypatch.setenv(VARIABLE, "another-token-than-theirs")
-        assert "asks for a token" in gym.refuses("env", "status", "--head", started.url)
+        for refused in (("env", "status"), ("env", "status", "--head", started.url)):
+            assert "asks for another token than the one that is set\n" in gym.refuses(*refused)
 
         monkeypatch.setenv(VARIABLE, TOKEN)
         listed = gym("env", "status", "--json")
