@@ -101,6 +101,9 @@ def run(args: argparse.Namespace) -> int:
     """
     target = TARGETS[args.to]
     stored = open_run(args.rollouts)
-    print(target.export(target.load(), args, stored))
+    where = target.export(target.load(), args, stored)
+    if incomplete := stored.incomplete():
+        print(incomplete)
+    print(where)
     say_next(target.next.format(folder=args.output.parent if args.output else ""))
     return 0

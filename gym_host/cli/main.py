@@ -38,7 +38,8 @@ from gym_host.wording import harmless
 INTERRUPTED = 130
 EXIT_CODES = (
     "Exit codes: 0 all that was asked for is done; 1 it ran, but something is missing or a check failed; 2 there is something "
-    "for you to mend, and it says what; 130 interrupted. The last line says what to do next."
+    "for you to mend, and it says what; 130 interrupted. `eval show`, `compare`, `report` and `export` read what is there: they "
+    "end with 0, and say INCOMPLETE if rollouts of the run have no score. The last line says what to do next."
 )
 
 

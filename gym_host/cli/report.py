@@ -37,7 +37,10 @@ def run(args: argparse.Namespace) -> int:
     output = args.output or files.report
     refuse_output(output, endings=PAGES, what="a page", overwrite=args.overwrite)
     view = find_views(args, args.rollouts).view(VIEW)
-    write_page(output, view(open_run(args.rollouts)))
+    stored = open_run(args.rollouts)
+    write_page(output, view(stored))
+    if incomplete := stored.incomplete():
+        print(incomplete)
     print(f"written to {output}")
     say_next("open it in a browser")
     return 0

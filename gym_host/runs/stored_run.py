@@ -51,6 +51,13 @@ class StoredRun:
         planned = counts.get("planned") if isinstance(counts, dict) else None
         return max(known, planned) if isinstance(planned, int) else None
 
+    def incomplete(self) -> str | None:
+        """What is said first of a run in which rollouts have no score; None if all have one, as far as its files tell."""
+        planned = self.planned()
+        if planned is None or planned == len(self):
+            return None
+        return f"INCOMPLETE: {planned - len(self)} of {planned} rollouts have no score."
+
     def keys(self) -> list[Key]:
         """Keys of the scored rollouts, in order."""
         return self._rows.keys()

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from gym_host.cli.export import TARGETS
+from gym_host.cli.export import TARGETS, Target
 from tests.support.command import Gym
 
 
@@ -22,6 +22,21 @@ def test_a_package_that_is_not_installed_is_told_with_what_installs_it(gym: Gym,
     monkeypatch.setitem(sys.modules, target.package, None)
     said = gym.refuses("eval", "export", "x.jsonl", "--to", tool, "--output", "out")
     assert f"pip install 'vera-mh-gym[{tool}]'" in said
+
+
+@pytest.mark.parametrize(
+    ("planned", "first"), [(2, "INCOMPLETE: 1 of 2 rollouts have no score."), (1, "there")], ids=["incomplete", "complete"]
+)
+def test_an_incomplete_run_is_handed_over_and_said_to_be_incomplete(
+    gym: Gym, planned: int, first: str, monkeypatch: pytest.MonkeyPatch
+):
+    row = '{"_ng_task_index": 0, "_ng_rollout_index": 0}\n'
+    gym.put("x.jsonl", row)
+    gym.put("x_materialized_inputs.jsonl", row * planned)
+    target = Target("A tool", "json", "json", "json", lambda *_: "there", "look")
+    monkeypatch.setitem(TARGETS, "inspect", target)
+    said = gym("eval", "export", "x.jsonl", "--to", "inspect")
+    assert (said.code, said.out.splitlines()[0]) == (0, first)
 
 
 def test_a_tool_that_is_not_known_and_rollouts_that_are_not_there_are_refused(gym: Gym):

@@ -130,3 +130,4 @@ def test_the_exit_codes_stand_in_the_help(gym: Gym):
     words = " ".join(gym("--help").out.split())
     assert "0 all that was asked for is done; 1 it ran, but something is missing or a check failed; 2 " in words
     assert "130 interrupted" in words
+    assert "they end with 0, and say INCOMPLETE" in words

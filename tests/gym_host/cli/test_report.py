@@ -93,7 +93,8 @@ def test_a_run_that_lacks_rollouts_says_so_on_its_page(gym: Gym, run: Path):
     write_jsonl(run, rows[:1])
     failure = {**rows[1], "_ng_failure_class": "judge_failed", "error": "no answer"}
     write_jsonl(Path("x_failures.jsonl"), [failure, failure])
-    done(gym("eval", "report", run))
+    said = done(gym("eval", "report", run))
+    assert said.out.splitlines()[0] == "INCOMPLETE: 3 of 4 rollouts have no score."
     text = page_at("x_report.html").text
     assert "INCOMPLETE. 3 of 4 planned conversations have no score. 1 failed as judge_failed." in text
     assert f"{rows[1]['persona_name']} · scripted · judge_failed · 2 attempts no answer" in text
