@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
@@ -14,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from vera_mh.report.characters import by_code
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 STYLES = ("base.css", "overview.css", "list.css", "reader.css", "print.css")
-
-_ACTING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters, and marks that turn the direction of text: the same as in `assets/dom.js`."""
 
 _POLICY = "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
 
@@ -76,7 +74,7 @@ def said(value: Any) -> Any:
     """A value as a template shows it: of a text, what would act is shown by its code point, as `said` in `dom.js` does it."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
-    return _ACTING.sub(lambda found: f"U+{ord(found[0]):04X}", value)
+    return by_code(value)
 
 
 def percent(value: float | None) -> str:

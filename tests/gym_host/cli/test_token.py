@@ -37,8 +37,8 @@ def test_with_a_token_the_servers_work_for_those_who_have_it_and_for_nobody_else
             assert "asks for a token\n" in said
             assert VARIABLE in said
         monkeypatch.setenv(VARIABLE, "another-token-than-theirs")
-        for refused in (("env", "status"), ("env", "status", "--head", started.url)):
-            assert "asks for another token than the one that is set\n" in gym.refuses(*refused)
+        for words_of_head in ((), ("--head", started.url)):
+            assert "asks for another token than the one that is set\n" in gym.refuses("env", "status", *words_of_head)
 
         monkeypatch.setenv(VARIABLE, TOKEN)
         listed = gym("env", "status", "--json")
