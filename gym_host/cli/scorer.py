@@ -48,14 +48,17 @@ def agent_and_verifier(args: argparse.Namespace, named: str | None) -> tuple[str
 
     Args:
         args: The command's words.
-        named: The agent that the rows name; if there is none of this name, the only agent there is.
+        named: The agent that the rows name; if there is none of this name, the first of those that share one resources server.
 
     Raises:
-        ConfigError: There are several agents, or the agent has no resources server.
+        ConfigError: There are agents of several resources servers, or the agent has no resources server.
     """
     setup = load_setup(args, resolve=False)
     agents = [instance for instance in setup.config.instances(setup.components) if instance.type == AGENTS]
-    agent = pick_agent(agents, named if named in {agent.name for agent in agents} else None)
+    if named not in {agent.name for agent in agents}:
+        # No agent runs here: where all have the same verifier, it does not matter which one is taken.
+        named = agents[0].name if len({verifier_of(agent) for agent in agents}) == 1 else None
+    agent = pick_agent(agents, named)
     verifier = verifier_of(agent)
     if verifier is None:
         raise ConfigError(f"the agent `{agent.name}` has no resources server", where=f"{agent.place}.resources_server")

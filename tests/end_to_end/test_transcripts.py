@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from gym_host.runs.run_files import RunFiles
 from tests.support.command import Gym
 from tests.support.components import KEY_VARIABLES, read_jsonl, write_jsonl
 from tests.support.demo import PACK_FOLDER
+from tests.support.endpoint import endpoint_process
 from vera_mh.exchange.upstream_layout import CONVERSATIONS
 from vera_mh.metrics import RATINGS
 
@@ -89,6 +91,41 @@ def test_conversations_of_all_kinds_are_read_judged_and_counted(gym: Gym):
     assert found["num_conversations"] == 4
     assert not [name for name in found if "risk_level" in name or name.startswith("user_simulator")]
     assert json.loads(judged.metrics.read_bytes())[0]["complete"] is True
+
+
+def test_what_reading_says_comes_next_works_as_it_stands_with_the_benchmark_and_so_does_all_that_follows(
+    gym: Gym, pack_folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("VERA_MH_PACK", str(pack_folder))
+    gym.put("chats/first.txt", CAREFUL)
+    said = gym(*TOOL, "read", "chats", "--output", "results/chats.jsonl")
+    words = shlex.split(said.out.splitlines()[-1].removeprefix("next: gym "))
+    assert words[:4] == ["eval", "reverify", "--benchmark", "vera_mh"]
+    with endpoint_process(seed=3) as url:
+        monkeypatch.setenv("VERA_MH_JUDGE_BASE_URL", f"{url.removesuffix('/v1')}/judge/v1")
+        monkeypatch.setenv("VERA_MH_JUDGE_API_KEY", "unused")
+        said = gym(*words)
+    assert said.code == 0, said.err
+    judged = "results/chats_judged.jsonl"
+    (row,) = read_jsonl(gym.folder / judged)
+    assert row["transcript"] == CAREFUL
+    for words in (["show", judged], ["report", judged, "--overwrite"], ["compare", judged, judged]):
+        said = gym("eval", *words)
+        assert said.code == 0, said.err
+
+
+def test_a_run_of_the_demo_can_be_judged_by_the_judge_of_the_benchmark(
+    gym: Gym, pack_folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("VERA_MH_PACK", str(pack_folder))
+    run = RunFiles(gym.folder / "run.jsonl")
+    assert gym("eval", "run", *DEMO, "--limit", "1", "--output", run.rollouts).code == 0
+    with endpoint_process(seed=3) as url:
+        monkeypatch.setenv("VERA_MH_JUDGE_BASE_URL", f"{url.removesuffix('/v1')}/judge/v1")
+        monkeypatch.setenv("VERA_MH_JUDGE_API_KEY", "unused")
+        source = ("--inputs", run.inputs, "--rollouts", run.rollouts)
+        said = gym("eval", "reverify", "--benchmark", "vera_mh", *source, "--output", "judged.jsonl")
+    assert said.code == 0, said.err
 
 
 def test_a_run_written_in_upstreams_layout_and_read_back_comes_to_the_same_verdicts(gym: Gym):

@@ -269,6 +269,39 @@ def test_a_judge_that_the_configuration_does_not_have_is_named_before_anything_i
     assert f"where: {judge}" in gym.refuses("eval", "reverify", *demo, *words, f"{judge}=nobody")
 
 
+def another_agent(sums: SumsRoot, verifier: str) -> None:
+    """Gives the benchmark a second agent."""
+    config = sums.path / "benchmarks/sums/config.yaml"
+    agent = (
+        config.read_text()
+        .split("sums_verifier:\n")[0]
+        .replace("\nsums:", "\nsums_more:")
+        .replace("sums_verifier}", f"{verifier}}}")
+    )
+    config.write_text(config.read_text() + agent)
+
+
+@pytest.mark.parametrize("reference", [None, {"name": "of_another_benchmark"}])
+def test_rows_that_name_none_of_several_agents_are_judged_by_the_one_verifier_of_all(
+    gym: Gym, sums: SumsRoot, reference: Json | None
+):
+    run(gym, sums, sum_row(1))
+    another_agent(sums, "sums_verifier")
+    for path in (X.inputs, X.rollouts):
+        change(path, lambda rows: rows[0].update(agent_ref=reference))
+    X.run.unlink()
+    assert gym(*reverify()).code == 0
+    assert numbers(Y.rollouts) == [1]
+
+
+def test_rows_that_name_none_of_several_agents_are_not_judged_if_these_have_several_verifiers(gym: Gym, sums: SumsRoot):
+    run(gym, sums, sum_row(1))
+    another_agent(sums, "another_verifier")
+    for path in (X.inputs, X.rollouts):
+        change(path, lambda rows: rows[0].pop("agent_ref"))
+    assert "more than one agent could run these rows" in gym.refuses(*reverify())
+
+
 # Only what the judge failed on
 
 
