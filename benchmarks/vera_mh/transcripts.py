@@ -87,6 +87,7 @@ def read(args: argparse.Namespace) -> int:
     files = RunFiles.of(args.output)
     _refuse_existing(files, overwrite=args.overwrite)
     personas, pack = _personas(args.pack)
+    files.refuse_sources(_files(args.sources))
     found, unseen = _read_all(args.sources, personas, args.label_lines)
     rows = [recorded_row(conversation, index) for index, conversation in enumerate(found)]
     with files.locked():

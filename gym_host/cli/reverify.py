@@ -82,7 +82,8 @@ def plan_reverification(args: argparse.Namespace) -> Evaluation:
     """
     files = RunFiles.of(args.output)
     _refuse_contradictions(args)
-    _refuse_own_source(args, files)
+    if not args.append:
+        files.refuse_sources([args.inputs, args.rollouts, RunFiles.of(args.rollouts).failures])
     stored = read_stored(args.inputs, args.rollouts)
     chosen = select(stored, judge_failed_only=args.judge_failed_only, limit=args.limit)
     agent, verifier, instances = _servers(args, chosen)
@@ -127,16 +128,6 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
             where="--output",
             mend="name that file, or leave --append out",
         )
-
-
-def _refuse_own_source(args: argparse.Namespace, files: RunFiles) -> None:
-    """Refuses an output that would take the place of what is read."""
-    if args.append:
-        return
-    read = {path.resolve() for path in (args.inputs, args.rollouts, RunFiles.of(args.rollouts).failures)}
-    taken = next((path for path in files.all if path.resolve() in read), None)
-    if taken is not None:
-        raise UserError(f"{taken} is one of the files that are read", where="--output", mend="name another file")
 
 
 def _servers(args: argparse.Namespace, chosen: Selection) -> tuple[str, str, Sequence[Instance]]:

@@ -106,6 +106,8 @@ def plan_evaluation(args: argparse.Namespace) -> Evaluation:
     instances = setup.config.instances(setup.components)
     agents = [instance for instance in instances if instance.type == AGENTS]
     agent, dataset, plan = _plan(args, setup, agents)
+    if not (args.resume and dataset.resolve() == files.inputs.resolve()):
+        files.refuse_sources([dataset])
     return Evaluation(
         servers=lambda: running_servers(args.head, instances) if args.no_serve else running(instances),
         instances=instances,

@@ -132,6 +132,17 @@ class RunFiles:
         for path in self.existing():
             path.unlink()
 
+    def refuse_sources(self, sources: Iterable[Path]) -> None:
+        """Refuses to write where something lies that is read: it would be lost before it was of use.
+
+        Raises:
+            OutputError: One of these files is one of those that are read.
+        """
+        read = {path.resolve() for path in sources}
+        taken = next((path for path in (*self.all, self.report) if path.resolve() in read), None)
+        if taken is not None:
+            raise OutputError(f"{taken} is one of the files that are read", where="--output", mend="name another file")
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keeps every other run off these files. The lock belongs to the process and dies with it.

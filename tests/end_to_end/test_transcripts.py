@@ -293,6 +293,15 @@ def test_a_run_is_not_replaced_by_what_is_read_and_nothing_is_written_into_one_t
         assert "another run is writing" in gym.refuses(*words)
 
 
+@pytest.mark.parametrize("output", ["results/log.jsonl", "results/../results/log.jsonl"])
+def test_a_file_of_conversations_is_never_replaced_by_the_rows_of_them(gym: Gym, output: str):
+    gym.put("results/log.jsonl", json.dumps(LOG) + "\n")
+    for source in ("results/log.jsonl", "results"):
+        assert "log.jsonl is one of the files that are read" in gym.refuses(
+            *TOOL, "read", source, "--overwrite", "--output", output
+        )
+
+
 def test_the_example_of_a_run_can_be_written_and_holds_what_the_judge_read(gym: Gym):
     example = Path(__file__).parents[2] / "resources_servers/vera_mh/data/example_rollouts.jsonl"
     assert gym(*TOOL, "write", "--rollouts", example, "--output", "up").code == 0

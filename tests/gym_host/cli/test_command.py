@@ -16,6 +16,7 @@ from tests.support.components import KEY_VARIABLES, SumsRoot, gym_process, read_
 from tests.support.endpoint import Fault, endpoint_process
 
 PROJECT = Path(__file__).parents[3]
+SUMS = ("--search-dir", "root", "--benchmark", "sums")
 DEMO = ("eval", "run", "--benchmark", "vera_mh_demo", "--output", "results/x.jsonl")
 KEY = "sk-very-secret-0123456789"
 MODEL_FLAGS = ("--model", "chatbot", "--model-api-key", KEY, "--model-url")
@@ -210,6 +211,23 @@ def test_an_output_that_is_there_is_left_as_it_is_with_the_ways_to_go_on(gym: Gy
     assert "--resume" in said
     assert "--overwrite" in said
     assert sums.calls() == ["run 0 0", "run 1 0"]
+
+
+@pytest.mark.parametrize("output", ["results/own.jsonl", "results/../results/own.jsonl"])
+@pytest.mark.parametrize("words", [("--overwrite",), ("--resume",), ()])
+def test_rows_are_never_replaced_by_the_rollouts_of_them(gym: Gym, sums: SumsRoot, output: str, words: tuple[str, ...]):
+    own = gym.put("results/own.jsonl", json.dumps(sum_row(1)) + "\n")
+    said = gym.refuses("eval", "run", *SUMS, "--input", own, "--output", output, *words)
+    assert "own.jsonl is one of the files that are read" in said
+    assert "rows.jsonl is one of the files that are read" in gym.refuses("eval", "run", *SUMS, "--output", sums.rows, *words)
+
+
+def test_rows_that_lie_where_another_file_of_the_run_would_are_not_replaced_but_gone_on_with(gym: Gym, sums: SumsRoot):
+    run = ("eval", "run", *SUMS, "--output", "results/x.jsonl")
+    assert gym(*run).code == 0
+    again = (*run, "--input", "results/x_materialized_inputs.jsonl")
+    assert "x_materialized_inputs.jsonl is one of the files that are read" in gym.refuses(*again, "--overwrite")
+    assert gym(*again, "--resume").code == 0
 
 
 def test_going_on_with_another_model_is_refused_and_the_difference_named(gym: Gym):
