@@ -20,13 +20,15 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         "--mode", choices=[mode.value for mode in Mode], default=Mode.TRAIN_PREPARATION.value, help="which splits to collate"
     )
     parser.add_argument("--output-dir", type=Path, default=Path("results/collated"), metavar="DIR", help="where the files go")
+    parser.add_argument("--overwrite", action="store_true", help="replace what is there")
 
 
 def run(args: argparse.Namespace) -> int:
     """Collates the data of a configuration."""
     setup = load_setup(args, resolve=False)
     agents = [instance for instance in setup.config.instances(setup.components) if instance.type == AGENTS]
-    for collated in collate(datasets(setup.config, setup.components, agents), Mode(args.mode), args.output_dir):
+    found = datasets(setup.config, setup.components, agents)
+    for collated in collate(found, Mode(args.mode), args.output_dir, overwrite=args.overwrite):
         print(_line(collated))
     say_next(f"train or run on these files, as in `gym eval run --input {args.output_dir}/SPLIT.jsonl`")
     return 0

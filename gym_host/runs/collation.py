@@ -13,7 +13,7 @@ from pathlib import Path
 import orjson
 
 from gym_host.config.datasets import Dataset
-from gym_host.errors import UserError
+from gym_host.errors import OutputError, UserError
 from gym_host.jsonl import Json, read_lines, write_whole
 
 
@@ -46,20 +46,26 @@ class Collated:
     unique_ids: int | None
 
 
-def collate(datasets: Iterable[Dataset], mode: Mode, output_dir: Path) -> list[Collated]:
+def collate(datasets: Iterable[Dataset], mode: Mode, output_dir: Path, *, overwrite: bool = False) -> list[Collated]:
     """Checks and collates datasets.
 
     Args:
         datasets: The datasets of the configuration.
         mode: Which splits.
         output_dir: Where `<split>.jsonl` is written.
+        overwrite: Replace files that are there, unless they are the datasets themselves.
 
     Raises:
-        UserError: There is nothing to collate, a row is malformed, or two rows of a split have the same `id`.
+        UserError: There is nothing to collate, a row is malformed, two rows of a split have the same `id`, or a file is there.
     """
     chosen = sorted((d for d in datasets if d.split in mode.splits), key=lambda dataset: mode.splits.index(dataset.split))
     if not chosen:
         raise UserError(f"no dataset has one of the splits {', '.join(mode.splits)}", where=f"--mode {mode.value}")
+    for path in (output_dir / f"{split}.jsonl" for split in dict.fromkeys(dataset.split for dataset in chosen)):
+        if path.resolve() in {dataset.path.resolve() for dataset in chosen}:
+            raise OutputError(f"{path} is one of the files that are read", where="--output-dir", mend="name another folder")
+        if path.exists() and not overwrite:
+            raise OutputError(f"{path} is already there", where="--output-dir", mend="name another folder, or add --overwrite")
     return [
         _written(split, list(of_split), output_dir / f"{split}.jsonl")
         for split, of_split in groupby(chosen, key=lambda dataset: dataset.split)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,27 @@ def test_the_same_id_twice_in_a_split_is_refused_and_nothing_written(tmp_path: P
     with pytest.raises(UserError, match="'a' stands twice"):
         collate(both, Mode.TRAIN_PREPARATION, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_files_that_are_there_are_replaced_only_when_told_so_and_nothing_is_written_beside_them(tmp_path: Path):
+    both = [dataset(tmp_path, "train", row("a")), dataset(tmp_path, "benchmark", row("b"))]
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "benchmark.jsonl").write_text("edited by hand\n")
+    with pytest.raises(UserError, match=r"benchmark\.jsonl is already there[^$]*--overwrite"):
+        collate(both, Mode.TRAIN_PREPARATION, out)
+    assert [(path.name, path.read_text()) for path in out.iterdir()] == [("benchmark.jsonl", "edited by hand\n")]
+    collate(both, Mode.TRAIN_PREPARATION, out, overwrite=True)
+    assert [r["id"] for r in lines(out / "benchmark.jsonl")] == ["b"]
+
+
+def test_a_dataset_is_never_replaced_by_what_is_collated_of_it(tmp_path: Path):
+    (tmp_path / "train").mkdir()
+    own = dataset(tmp_path, "train", row("a"))
+    own = replace(own, path=own.path.rename(tmp_path / "train.jsonl"))
+    with pytest.raises(UserError, match=r"train\.jsonl is one of the files that are read"):
+        collate([own], Mode.TRAIN_PREPARATION, tmp_path / "train/..", overwrite=True)
+    assert lines(own.path) == [row("a")]
 
 
 def test_rows_without_ids_are_collated_and_said_to_have_none(tmp_path: Path):
