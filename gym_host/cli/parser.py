@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -38,6 +39,30 @@ def positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
     return number
+
+
+def temperature(text: str) -> float:
+    """A number from 0 on."""
+    number = _number(text)
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 on")
+    return number
+
+
+def share(text: str) -> float:
+    """A number above 0, and 1 at the most."""
+    number = _number(text)
+    if not 0 < number <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0, up to 1")
+    return number
+
+
+def _number(text: str) -> float:
+    """What a text says as a number; no number compares as none does."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def parse(parser: Parser, words: Sequence[str] | None) -> argparse.Namespace:

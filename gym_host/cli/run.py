@@ -15,7 +15,7 @@ from rich.console import Console
 
 from gym_host.cli.end_report import add_report_flag, report_at_end
 from gym_host.cli.output import exit_code, show_outcome, stderr_console
-from gym_host.cli.parser import add_config_flags, positive
+from gym_host.cli.parser import add_config_flags, positive, share, temperature
 from gym_host.cli.setup import Setup, load_setup, verifier_of, words_of_configuration
 from gym_host.config.components import Components
 from gym_host.config.configuration import Instance
@@ -60,8 +60,8 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--disable-aggregation", action="store_true", help="compute no metrics at the end")
     add_report_flag(run)
     sampling = parser.add_argument_group("sampling of the evaluated model")
-    sampling.add_argument("--temperature", type=float, metavar="T")
-    sampling.add_argument("--top-p", type=float, metavar="P")
+    sampling.add_argument("--temperature", type=temperature, metavar="T")
+    sampling.add_argument("--top-p", type=share, metavar="P")
     sampling.add_argument("--max-output-tokens", type=positive, metavar="N")
 
 

@@ -150,6 +150,22 @@ def test_a_number_of_attempts_that_is_none_is_named(gym: Gym, monkeypatch: pytes
     assert "NEMO_GYM_MAX_ROLLOUT_ATTEMPTS" in gym.refuses(*DEMO)
 
 
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "-5", "-0.1", "warm", "1e999", ""])
+def test_a_temperature_that_is_none_is_named(gym: Gym, value: str):
+    assert f"argument --temperature: {value!r} is not a number from 0 on" in gym.refuses(*DEMO, f"--temperature={value}")
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-1", "0", "7", "1.01", "most"])
+def test_a_share_of_the_likeliest_words_that_is_none_is_named(gym: Gym, value: str):
+    assert f"argument --top-p: {value!r} is not a number above 0, up to 1" in gym.refuses(*DEMO, f"--top-p={value}")
+
+
+def test_the_ends_of_what_sampling_may_be_are_taken_and_stand_in_the_rows(gym: Gym):
+    assert gym(*DEMO, "--limit", "1", "--temperature", "0", "--top-p", "1").code == 0
+    (row,) = read_jsonl(gym.folder / "results/x_materialized_inputs.jsonl")
+    assert [row["responses_create_params"][name] for name in ("temperature", "top_p")] == [0.0, 1.0]
+
+
 def test_more_at_once_than_the_system_has_files_is_refused(gym: Gym):
     assert "open files" in gym.refuses(*DEMO, "--concurrency", "1000000000")
 
