@@ -43,9 +43,10 @@ def materialize(dataset: Path, plan: Plan) -> list[Json]:
     """The rows as they are dispatched.
 
     Raises:
-        UserError: The dataset cannot be read, has no rows, or a row lacks `responses_create_params`.
+        UserError: The dataset cannot be read, has no rows, a row lacks `responses_create_params`, or two have the same `id`.
     """
-    tasks = [_checked(dataset, line.number, line.value) for line in islice(read_lines(dataset), plan.limit)]
+    seen: dict[str, int] = {}
+    tasks = [_checked(dataset, line.number, line.value, seen) for line in islice(read_lines(dataset), plan.limit)]
     if not tasks:
         raise UserError(f"{dataset} has no rows", mend="prepare the dataset again, or name another with --input")
     return [_row(tasks[task], task, rollout, plan) for task, rollout in _order(len(tasks), plan)]
@@ -57,9 +58,18 @@ def _order(tasks: int, plan: Plan) -> Iterator[tuple[int, int]]:
     return product(range(tasks), range(plan.num_repeats))
 
 
-def _checked(dataset: Path, number: int, row: Json) -> Json:
+def _checked(dataset: Path, number: int, row: Json, seen: dict[str, int]) -> Json:
+    """The row, if it is one; `seen` holds the ids of the rows before it, and their lines."""
     if not isinstance(row.get("responses_create_params"), dict):
         raise UserError("a row lacks `responses_create_params`", where=f"{dataset}, line {number}", mend="repair the row")
+    if row.get("id") is not None:
+        first = seen.setdefault(repr(row["id"]), number)
+        if first != number:
+            raise UserError(
+                f"the id {row['id']!r} stands twice, so the row would count twice",
+                where=f"{dataset}, lines {first} and {number}",
+                mend="remove one of them; --num-repeats N runs every row N times",
+            )
     return row
 
 

@@ -122,7 +122,8 @@ def test_a_run_over_such_rows_writes_its_own_files_and_touches_no_other(gym: Gym
     bait = str(tmp_path / f"{WORD}{ending}")
     rows = gym.folder / "rows.jsonl"
     agent = {"agent_ref": {"name": "vera_mh_demo_agent"}}
-    write_jsonl(rows, [baited(row | agent, bait) for row in list(demo_rows().values())[:2]])
+    two = [baited(row | agent, bait) for row in list(demo_rows().values())[:2]]
+    write_jsonl(rows, [two[0], two[1] | {"id": f"/{bait}"}])  # The same file by another name, since no id may stand twice.
     with watching() as touched:
         said = gym("eval", "run", "--benchmark", "vera_mh_demo", "--input", rows, "--output", "x.jsonl")
         again = ("--inputs", "x_materialized_inputs.jsonl", "--rollouts", "x.jsonl", "--output", "y.jsonl")

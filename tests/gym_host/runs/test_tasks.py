@@ -41,6 +41,18 @@ def test_a_row_is_dispatched_as_it_stands_with_its_key_its_agent_and_its_source(
     assert len(rows) == 3
 
 
+def test_a_row_that_would_count_twice_is_refused_by_its_id_and_both_lines(dataset: Path):
+    write_jsonl(dataset, [sum_row(1), sum_row(2), sum_row(1)])
+    with pytest.raises(UserError, match=r"the id 'sum-1' stands twice[^$]*rows\.jsonl, lines 1 and 3"):
+        rows_of(dataset)
+    assert len(rows_of(dataset, limit=2)) == 2
+
+
+def test_rows_without_an_id_are_no_repeats_of_each_other(dataset: Path):
+    write_jsonl(dataset, [{"responses_create_params": {"input": []}}] * 2 + [sum_row(1) | {"id": None}] * 2)
+    assert len(rows_of(dataset)) == 4
+
+
 def test_the_limit_counts_tasks_and_not_rollouts(dataset: Path):
     assert keys(rows_of(dataset, limit=2, num_repeats=2)) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert len(rows_of(dataset, limit=99)) == 3
