@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
@@ -18,6 +19,11 @@ _ACTING = re.compile(
     "|[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]"
 )
 _FAULTS_SHOWN = 10
+
+
+def quoted(*words: object) -> str:
+    """Words of a command, as a shell takes them."""
+    return shlex.join(map(str, words))
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -37,6 +37,7 @@ from gym_host.runs.run_files import RunFiles, Scored
 from gym_host.runs.run_record import now
 from gym_host.runs.scoreboard import Scoreboard, metric_fields
 from gym_host.serving.local import running
+from gym_host.wording import quoted
 
 _OTHER_FILES = ("_failures.jsonl", "_materialized_inputs.jsonl")
 _SHARDS = "shards"
@@ -70,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
         outcome,
         files,
         go_on="finish the shards, each with --resume; then aggregate them again with --overwrite",
-        done=f"gym eval compare {files.rollouts} OTHER.jsonl holds it against another run",
+        done=f"gym eval compare {quoted(files.rollouts)} OTHER.jsonl holds it against another run",
     )
     return exit_code(outcome)
 

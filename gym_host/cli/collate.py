@@ -12,6 +12,7 @@ from gym_host.cli.parser import add_config_flags
 from gym_host.cli.setup import load_setup
 from gym_host.config.datasets import AGENTS, datasets
 from gym_host.runs.collation import Collated, Mode, collate
+from gym_host.wording import quoted
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     found = datasets(setup.config, setup.components, agents)
     for collated in collate(found, Mode(args.mode), args.output_dir, overwrite=args.overwrite):
         print(_line(collated))
-    say_next(f"train or run on these files, as in `gym eval run --input {args.output_dir}/SPLIT.jsonl`")
+    say_next(f"train or run on these files, as in `gym eval run --input {quoted(args.output_dir / 'SPLIT.jsonl')}`")
     return 0
 
 

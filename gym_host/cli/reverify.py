@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -22,13 +23,14 @@ from gym_host.config.prices import prices_of
 from gym_host.config.references import check_references
 from gym_host.errors import UserError
 from gym_host.runs.attempts import Attempt, ReverifyAttempt, refuse_unsupported
-from gym_host.runs.evaluation import Evaluation, evaluate
+from gym_host.runs.evaluation import Evaluation, Outcome, evaluate
+from gym_host.runs.finished import FinishedRun, read_record_if_any, read_run, refuse_other_servers, values_of
 from gym_host.runs.reverification import Selection, read_stored, select
 from gym_host.runs.run_files import RunFiles
 from gym_host.serving.calls import ServerCalls
 from gym_host.serving.limits import raise_file_limit
 from gym_host.serving.local import running
-from gym_host.wording import together
+from gym_host.wording import quoted, together
 
 _AGAIN = "run the same command again; what is scored stays, the rest is tried again"
 
@@ -61,17 +63,32 @@ def run(args: argparse.Namespace) -> int:
     console = stderr_console()
     _announce(evaluation, console)
     outcome = asyncio.run(evaluate(evaluation, console))
-    done = f"gym eval compare {args.rollouts} {args.output} tells in what the two judgings differ"
-    if args.append:
-        done = f"gym eval compare {args.output} OTHER.jsonl holds it against another run"
     show_outcome(
         outcome,
         evaluation.files,
         go_on=_AGAIN if args.append else GO_ON,
-        done=done,
+        done=_done(args, outcome),
         report=report_at_end(args, evaluation, outcome),
     )
     return exit_code(outcome)
+
+
+def _done(args: argparse.Namespace, outcome: Outcome) -> str:
+    if args.append:
+        return f"gym eval compare {quoted(args.output)} OTHER.jsonl holds it against another run"
+    if _comparable(args.rollouts, args.output, outcome.measure):
+        return f"gym eval compare {quoted(args.rollouts, args.output)} tells in what the two judgings differ"
+    return f"gym eval show {quoted(args.output)} --list for the conversations and how each was judged"
+
+
+def _comparable(old: Path, new: Path, measure: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether both judgings are of one measure, as far as is known: otherwise `gym eval compare` refuses them."""
+    try:
+        before = read_run(old, measure)
+        refuse_other_servers([before, FinishedRun(new, [], read_record_if_any(new))], compared=True)
+    except UserError:
+        return False
+    return all(values_of(before.rows, name) == list(values) for name, values in measure.items())
 
 
 def plan_reverification(args: argparse.Namespace) -> Evaluation:

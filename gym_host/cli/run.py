@@ -32,7 +32,7 @@ from gym_host.runs.tasks import Plan, materialize
 from gym_host.serving.head import running_servers
 from gym_host.serving.limits import raise_file_limit
 from gym_host.serving.local import running
-from gym_host.wording import together
+from gym_host.wording import quoted, together
 
 DEFAULT_CONCURRENCY = 64
 ATTEMPTS_VARIABLE = "NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 def _done(args: argparse.Namespace, files: RunFiles, report: Path | None) -> str:
     if args.limit is not None:
         return "run all rows: the same command without --limit, and with another --output"
-    compared = f"gym eval compare {files.rollouts} OTHER.jsonl holds it against another run"
+    compared = f"gym eval compare {quoted(files.rollouts)} OTHER.jsonl holds it against another run"
     return f"open {report} in a browser; {compared}" if report else f"{compared}; the conversations in it tell why"
 
 
@@ -178,7 +178,11 @@ def max_attempts() -> int:
     """
     text = os.environ.get(ATTEMPTS_VARIABLE, "3")
     if not text.isdecimal() or int(text) < 1:
-        raise UserError(f"{text!r} is not a whole number from 1 on", where=f"environment variable {ATTEMPTS_VARIABLE}")
+        raise UserError(
+            f"{text!r} is not a whole number from 1 on",
+            where=f"environment variable {ATTEMPTS_VARIABLE}",
+            mend="set it to such a number, or leave it unset",
+        )
     return int(text)
 
 

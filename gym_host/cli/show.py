@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from gym_host.runs.cost import METER, add_failures
 from gym_host.runs.evaluation import Outcome
 from gym_host.runs.run_files import FAILURE_CLASS
 from gym_host.runs.stored_run import StoredRun, open_run
-from gym_host.wording import printable, suggestion
+from gym_host.wording import printable, quoted, suggestion
 
 _NAMES = ("persona", "simulator", "repeat")
 """What one asks for a conversation by; what these are in a row, the resources server's view says."""
@@ -74,7 +73,7 @@ def _show_run(views: Views, run: StoredRun) -> None:
         outcome,
         run.files,
         go_on="finish the run with --resume; what is scored stays, the rest is tried again",
-        done=f"gym eval show {run.path} --persona NAME for one conversation, --list for which there are",
+        done=f"gym eval show {quoted(run.path)} --persona NAME for one conversation, --list for which there are",
         report=run.files.current_report(),
     )
 
@@ -103,14 +102,14 @@ def _show_conversations(views: Views, run: StoredRun, wanted: Mapping[str, str],
     page = views.view("page")(run.failures[key].last if key in run.failures else run.row(key))
     with paged(console):
         show_page(console, page)
-        console.print(f"next: gym eval show {run.path} --list for the others")
+        console.print(f"next: gym eval show {quoted(run.path)} --list for the others")
 
 
 def _to_read(entries: Sequence[Mapping[str, Any]]) -> str:
     """What to do to read one of these entries."""
     if len(entries) == 1:
         names = [word for name in _NAMES if (value := entries[0]["names"].get(name)) for word in (f"--{name}", str(value))]
-        return f"{printable(shlex.join(names))} instead of --list shows it"
+        return f"{printable(quoted(*names))} instead of --list shows it"
     telling = _telling(entries)
     return f"say which with {' and '.join(telling)}" if telling else "nothing tells these apart; their rows are in the file"
 

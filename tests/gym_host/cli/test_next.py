@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 from pathlib import Path
 
@@ -72,6 +73,52 @@ def test_every_command_ends_with_what_to_do_next(gym: Gym, monkeypatch: pytest.M
     unused = {command for command in all_commands() if not any(words.startswith(command) for words in used)}
     # What these print last is held by their own tests: they start servers, run tests, or need packages that may not be here.
     assert unused == {"env start", "env test", "eval export"}
+
+
+def test_after_preparing_the_flags_that_say_which_chatbot_is_meant_are_named_where_the_benchmark_asks_for_them(
+    gym: Gym, pack_folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("VERA_MH_PACK", str(pack_folder))
+    asked = "--model NAME --model-url URL --model-api-key KEY --output results/run.jsonl"
+    said = gym("eval", "prepare", "--benchmark", "vera_mh")
+    assert last_line(said.out) == f"next: gym eval run --benchmark vera_mh {asked}"
+    gym.put("env.yaml", "policy_base_url: http://127.0.0.1:9/v1\npolicy_api_key: unused\n")
+    said = gym("eval", "prepare", "--benchmark", "vera_mh")
+    assert last_line(said.out) == "next: gym eval run --benchmark vera_mh --model NAME --output results/run.jsonl"
+    said = gym("eval", "prepare", *DEMO, "--model", "careless")
+    assert last_line(said.out) == "next: gym eval run --benchmark vera_mh_demo --model NAME --output results/run.jsonl"
+
+
+def test_what_comes_next_can_be_pasted_whatever_files_are_called(gym: Gym, sums: SumsRoot):
+    words = ("--search-dir", "root", "--benchmark", "sums")
+    x, y = "my runs/it's $x.jsonl", "my runs/y.jsonl"
+    quoted = shlex.quote(x)
+    assert f"gym eval compare {quoted} OTHER.jsonl" in last_line(gym("eval", "run", *words, "--output", x).out)
+    inputs = "my runs/it's $x_materialized_inputs.jsonl"
+    said = gym("eval", "reverify", *words, "--inputs", inputs, "--rollouts", x, "--output", y)
+    assert f"gym eval compare {quoted} 'my runs/y.jsonl' tells" in last_line(said.out)
+    said = gym("eval", "aggregate", *words, "--input-glob", "my runs/y.jsonl", "--output", "my runs/all.jsonl")
+    assert "gym eval compare 'my runs/all.jsonl' OTHER.jsonl" in last_line(said.out)
+    assert "`gym eval run --input 'a b/SPLIT.jsonl'`" in last_line(gym("dataset", "collate", *words, "--output-dir", "a b").out)
+    assert gym("eval", "run", *DEMO, "--output", x, "--limit", "2", "--overwrite").code == 0
+    assert f"gym eval show {quoted} --persona NAME" in last_line(gym("eval", "show", x).out)
+
+
+@pytest.mark.parametrize("what", ["the same judge", "another judge", "never judged"])
+def test_a_comparison_of_two_judgings_is_what_comes_next_only_where_it_is_not_refused(gym: Gym, what: str):
+    if what == "never judged":
+        gym.put("first.txt", "user: exam on friday\n\nchatbot: That sounds tense.\n")
+        assert gym("tool", "vera_mh", "transcripts", "read", "first.txt", "--output", "x.jsonl").code == 0
+    else:
+        assert gym(*RUN, "x.jsonl").code == 0
+    other = ["vera_mh_demo_judge.responses_api_models.scripted_model.model=other"] if what == "another judge" else []
+    told = last_line(gym(*AGAIN, "y.jsonl", *other).out)
+    compared = gym("eval", "compare", "x.jsonl", "y.jsonl", *DEMO)
+    if what == "the same judge":
+        assert (told[:42], compared.code) == ("next: gym eval compare x.jsonl y.jsonl tel", 0)
+    else:
+        assert (told[:38], compared.code) == ("next: gym eval show y.jsonl --list for", 2)
+        assert gym("eval", "show", "y.jsonl", "--list").code == 0
 
 
 def test_a_resolved_configuration_is_yaml_with_its_last_line(gym: Gym):
