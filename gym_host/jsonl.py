@@ -25,6 +25,7 @@ from gym_host.errors import OutputError, UserError
 Json = dict[str, Any]
 
 _CHUNK = 1 << 20
+_READABLE = "check its name, and that you may read it"
 _UNFINISHED = ".part"
 
 
@@ -56,7 +57,7 @@ def read_lines(path: Path, *, ended: bool = False) -> Iterator[Line]:
                     yield Line(number, offset, len(raw), _object(path, number, raw))
                 offset += len(raw)
     except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}") from None
+        raise UserError(f"{path} cannot be read: {error.strerror}", mend=_READABLE) from None
 
 
 def _object(path: Path, number: int, raw: bytes) -> Json:

@@ -22,6 +22,7 @@ from gym_host.jsonl import read_lines, write_json, write_whole
 from gym_host.runs.finished import read_record_if_any
 from gym_host.runs.run_files import FAILURE_CLASS, RunFiles
 from gym_host.runs.run_record import now
+from gym_host.wording import counted
 from vera_mh.conversation import Turn
 from vera_mh.errors import ChatLogError, PackError, RowError, RubricError, TranscriptError
 from vera_mh.exchange.chat_log import ChatLog, parse_chat_logs
@@ -85,9 +86,9 @@ def read(args: argparse.Namespace) -> int:
         UserError: A file is no conversation, or there is one where the rows go.
     """
     files = RunFiles.of(args.output)
+    files.refuse_sources(_files(args.sources))
     _refuse_existing(files, overwrite=args.overwrite)
     personas, pack = _personas(args.pack)
-    files.refuse_sources(_files(args.sources))
     found, unseen = _read_all(args.sources, personas, args.label_lines)
     rows = [recorded_row(conversation, index) for index, conversation in enumerate(found)]
     with files.locked():
@@ -208,7 +209,7 @@ def _benchmark(pack: str | None) -> str:
 
 def _report(files: RunFiles, found: Sequence[Recorded], unseen: int, pack: str | None, benchmark: str) -> None:
     named = sum(one.named is not None for one in found)
-    print(f"{len(found)} conversations, {sum(len(one.turns) for one in found)} turns.")
+    print(f"{counted(len(found), 'conversation')}, {counted(sum(len(one.turns) for one in found), 'turn')}.")
     if pack is None:
         print("  persona known  0: the pack is not here, so file names were not looked up in it")
     else:
@@ -245,7 +246,7 @@ def write(args: argparse.Namespace) -> int:
     if missing:
         print(f"INCOMPLETE: {missing} rollouts of the run have no score and are left out.")
     results = next(name for name, _ in written if name.endswith("/results.csv"))
-    print(f"{len(conversations)} conversations written to {folder}")
+    print(f"{counted(len(conversations), 'conversation')} written to {folder}")
     print(f"  conversations  {folder / CONVERSATIONS}\n  ratings        {folder / results}")
     print(f"next: python -m judge.score -r {_word((folder / results).resolve())}   (in a checkout of upstream)")
     return 1 if missing else 0

@@ -133,7 +133,7 @@ def _show_outcome(console: Console, outcome: Outcome, files: RunFiles, report: P
     tables, notes = _tables(outcome.metrics, outcome.summary) if outcome.metrics is not None else ([], [])
     cost = outcome.cost or {"tables": [], "notes": []}
     show_tables(console, [*tables, *cost["tables"]], [*cost["notes"], *notes])
-    console.print(f"{outcome.scored} of {outcome.planned} rollouts scored, {outcome.failures.total()} failed.")
+    console.print(_counts(outcome))
     for what, path in (
         ("rollouts", files.rollouts),
         ("failures", files.failures),
@@ -144,6 +144,13 @@ def _show_outcome(console: Console, outcome: Outcome, files: RunFiles, report: P
     ):
         if path is not None and path.exists() and path.stat().st_size:
             console.print(f"  {what:<20}{path}")
+
+
+def _counts(outcome: Outcome) -> str:
+    failed = f"{outcome.failures.total()} failed"
+    if outcome.counted:
+        return f"{outcome.scored} of {outcome.planned} rollouts scored, {failed}."
+    return f"{outcome.scored} rollouts scored, {failed}; how many were planned is not known, since no file here tells it."
 
 
 def _next(outcome: Outcome, go_on: str) -> str:

@@ -30,7 +30,7 @@ from gym_host.runs.run_files import RunFiles
 from gym_host.serving.calls import ServerCalls
 from gym_host.serving.limits import raise_file_limit
 from gym_host.serving.local import running
-from gym_host.wording import quoted, together
+from gym_host.wording import counted, quoted, together
 
 _AGAIN = "run the same command again; what is scored stays, the rest is tried again"
 
@@ -160,6 +160,5 @@ def _servers(args: argparse.Namespace, chosen: Selection) -> tuple[str, str, Seq
 def _announce(evaluation: Evaluation, console: Console) -> None:
     count = len(evaluation.only or evaluation.rows)
     at_once = min(evaluation.concurrency, count)
-    console.print(
-        f"judging {count} conversations again with {evaluation.scorer}, {at_once} at once -> {evaluation.files.rollouts}"
-    )
+    what = f"judging {counted(count, 'conversation')} again with {evaluation.scorer}"
+    console.print(f"{what}, {at_once} at once -> {evaluation.files.rollouts}")

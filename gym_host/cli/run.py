@@ -32,7 +32,7 @@ from gym_host.runs.tasks import Plan, materialize
 from gym_host.serving.head import running_servers
 from gym_host.serving.limits import raise_file_limit
 from gym_host.serving.local import running
-from gym_host.wording import quoted, together
+from gym_host.wording import counted, quoted, together
 
 DEFAULT_CONCURRENCY = 64
 ATTEMPTS_VARIABLE = "NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"
@@ -188,4 +188,4 @@ def max_attempts() -> int:
 
 def _announce(evaluation: Evaluation, console: Console) -> None:
     rows, at_once = len(evaluation.rows), min(evaluation.concurrency, len(evaluation.rows))
-    console.print(f"{rows} rollouts with {evaluation.agent}, {at_once} at once -> {evaluation.files.rollouts}")
+    console.print(f"{counted(rows, 'rollout')} with {evaluation.agent}, {at_once} at once -> {evaluation.files.rollouts}")

@@ -68,6 +68,7 @@ def _show_run(views: Views, run: StoredRun) -> None:
         metrics={"key_metrics": {}},
         summary=overview,
         cost=_cost(views, run),
+        counted=planned is not None,
     )
     show_outcome(
         outcome,

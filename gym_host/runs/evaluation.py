@@ -99,6 +99,7 @@ class Outcome:
         left_out: Rollouts without a score that were not to be attempted.
         measure: Fields that say what the rows were rated by, such as a pack's hash -> their values; one each, if all is well.
         interrupted: True if it was stopped by a signal.
+        counted: False if nothing tells how many rollouts were planned; `planned` are then those that left something.
         metrics: The scorer's answer to `/aggregate_metrics`, or None.
         summary: The scorer's tables, or None.
         cost: Tables and notes of what it cost, or None.
@@ -114,6 +115,7 @@ class Outcome:
     metrics: Json | None = None
     summary: Any = None
     cost: Json | None = None
+    counted: bool = True
 
     @property
     def complete(self) -> bool:

@@ -180,7 +180,7 @@ def test_a_run_that_is_not_complete_is_written_and_says_so(gym: Gym):
     write_jsonl(run.rollouts, read_jsonl(run.rollouts)[:1])
     said = gym(*TOOL, "write", "--rollouts", "run.jsonl", "--output", "up")
     assert said.code == 1
-    assert said.out.startswith("INCOMPLETE: 1 rollouts of the run have no score and are left out.\n1 conversations written")
+    assert said.out.startswith("INCOMPLETE: 1 rollouts of the run have no score and are left out.\n1 conversation written")
 
 
 # What is refused, with every file left as it is
@@ -223,7 +223,7 @@ def test_what_a_doubtful_line_is_can_be_said(gym: Gym):
     gym.put("a.txt", "user: hi\n\nchatbot: so\nuser: hi\n")
     for way, turns in (("text", 2), ("turn", 3)):
         said = gym(*TOOL, "read", "a.txt", "--label-lines", way, "--output", f"{way}.jsonl")
-        assert said.out.startswith(f"1 conversations, {turns} turns.")
+        assert said.out.startswith(f"1 conversation, {turns} turns.")
 
 
 def test_line_ends_and_a_byte_order_mark_of_other_systems_change_nothing(gym: Gym):

@@ -147,7 +147,8 @@ def test_a_chatbot_that_nobody_named_is_asked_for_by_its_flags(gym: Gym, monkeyp
 @pytest.mark.parametrize("value", ["0", "-1", "many", ""])
 def test_a_number_of_attempts_that_is_none_is_named(gym: Gym, monkeypatch: pytest.MonkeyPatch, value: str):
     monkeypatch.setenv("NEMO_GYM_MAX_ROLLOUT_ATTEMPTS", value)
-    assert "NEMO_GYM_MAX_ROLLOUT_ATTEMPTS" in gym.refuses(*DEMO)
+    said = gym.refuses(*DEMO)
+    assert "where: environment variable NEMO_GYM_MAX_ROLLOUT_ATTEMPTS\n  to mend it: set it to such a number" in said
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf", "-5", "-0.1", "warm", "1e999", ""])
@@ -179,7 +180,9 @@ def test_what_was_wrong_is_traced_where_that_is_wanted(gym: Gym, caplog: pytest.
 
 
 def test_rows_that_are_not_there_are_named(gym: Gym):
-    assert "gone.jsonl cannot be read: No such file" in gym.refuses(*DEMO, "--input", "gone.jsonl")
+    said = gym.refuses(*DEMO, "--input", "gone.jsonl")
+    assert "gone.jsonl cannot be read: No such file" in said
+    assert "to mend it: check its name" in said
 
 
 @pytest.mark.parametrize("line", ["{broken", "[1]", '{"id": "without parameters"}'])

@@ -314,7 +314,7 @@ def test_judgings_that_failed_are_made_up_for_and_all_else_is_carried_over_as_it
     assert said.code == 1
     assert said.out.startswith("INCOMPLETE: 1 of 4 rollouts have no score.\n  1 left out: unfinished,")
     assert "next: finish the run that the conversations come from" in said.out
-    assert said.err.startswith("judging 1 conversations again")
+    assert said.err.startswith("judging 1 conversation again")
     assert sums.calls()[4:] == ["verify 1 0"]
     assert numbers(Y.rollouts) == [1, 2, 4]
     old, new = X.rollouts.read_bytes().splitlines(), Y.rollouts.read_bytes().splitlines()

@@ -55,6 +55,16 @@ def test_a_run_that_is_not_complete_says_so_first(run: Gym):
     assert "failed as" in run(*SHOW, "--persona", failed["persona_name"], "--repeat", "0").out
 
 
+def test_where_no_file_tells_how_many_rollouts_were_planned_none_is_said_to_be_missing_and_none_to_be_all(run: Gym):
+    for name in ("x_run.json", "x_materialized_inputs.jsonl"):
+        (run.folder / name).unlink()
+    write_jsonl(run.folder / "x.jsonl", read_jsonl(run.folder / "x.jsonl")[2:])
+    said = run(*SHOW, "--benchmark", "vera_mh_demo")
+    assert said.code == 0
+    assert "4 rollouts scored, 0 failed; how many were planned is not known, since no file here tells it.\n" in said.out
+    assert " of " not in said.out.partition(" rollouts scored")[0].rpartition("\n")[2]
+
+
 def test_rows_that_were_judged_by_different_judges_are_called_mixed(run: Gym):
     rows = read_jsonl(run.folder / "x.jsonl")
     write_jsonl(run.folder / "x.jsonl", [rows[0] | {"judge_model": "another"}, *rows[1:]])
