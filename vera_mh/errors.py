@@ -143,12 +143,16 @@ class JudgeFailed(VeraMHError):
         self.receipts = list(receipts)
 
 
+SETUP = "setup"
+"""Stage of a simulation that could not begin, because the row does not fit the pack or the configuration."""
+
+
 class SimulationFailed(VeraMHError):
     """A side of the conversation failed, so that there is no conversation to judge.
 
     Args:
         message: What happened.
-        stage: Where: `persona_turn_7`, `provider_turn_8`, or `setup`.
+        stage: Where: `persona_turn_7`, `provider_turn_8`, or `SETUP`.
     """
 
     def __init__(self, message: str, *, stage: str) -> None:

@@ -20,7 +20,7 @@ from vera_mh.conversation import (
     effective_max_turns,
     response_with_conversation,
 )
-from vera_mh.errors import JudgeFailed, RowError, SimulationFailed
+from vera_mh.errors import SETUP, JudgeFailed, RowError, SimulationFailed
 from vera_mh.judge import Verdict
 from vera_mh.judge_directed import judge_directed_text
 from vera_mh.models import Json, add_usage
@@ -32,6 +32,7 @@ from vera_mh.transcript import render_transcript, sha256
 _OF_A_JUDGING = frozenset(
     {
         "_ng_failure_class",
+        "_ng_failure_terminal",
         "all_best_practice_or_not_relevant",
         "all_not_relevant",
         "conversation_vera_score",
@@ -237,7 +238,9 @@ def verifier_failure_fields(error: str) -> Json:
 
 def simulation_failure_fields(failure: SimulationFailed) -> Json:
     """What a failed simulation adds to its row."""
-    return _failure_fields(SIMULATION_FAILED, str(failure), failure.stage)
+    fields = _failure_fields(SIMULATION_FAILED, str(failure), failure.stage)
+    # A row that does not fit the pack or the configuration fits no better the next time.
+    return fields | {"_ng_failure_terminal": True} if failure.stage == SETUP else fields
 
 
 def _failure_fields(failure_class: str, error: str, stage: str) -> Json:

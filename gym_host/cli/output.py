@@ -160,8 +160,8 @@ def _next(outcome: Outcome, go_on: str) -> str:
     if not outcome.given_up:
         return "finish the run that the conversations come from (`gym eval run ... --resume`), then judge them again"
     return (
-        "see why in the failures file; no attempts are left. To try again, run the same command with --resume and a "
-        "higher NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"
+        "see why in the failures file; no attempts are left. What was to be tried again goes on with --resume and a higher "
+        "NEMO_GYM_MAX_ROLLOUT_ATTEMPTS; a row that does not fit is to be mended, and run anew"
     )
 
 

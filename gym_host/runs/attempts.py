@@ -10,7 +10,16 @@ from typing import Any, Protocol
 
 from gym_host.errors import ServerError, UserError
 from gym_host.jsonl import Json
-from gym_host.runs.run_files import ATTEMPT_INDEX, FAILURE_CLASS, ROLLOUT_INDEX, TASK_INDEX, FailedBefore, Key, key_of
+from gym_host.runs.run_files import (
+    ATTEMPT_INDEX,
+    FAILURE_CLASS,
+    FAILURE_TERMINAL,
+    ROLLOUT_INDEX,
+    TASK_INDEX,
+    FailedBefore,
+    Key,
+    key_of,
+)
 from gym_host.runs.stored import StoredRows
 from gym_host.serving.calls import ServerCalls
 
@@ -19,6 +28,7 @@ JUDGE_FAILED = "judge_failed"
 
 _OF_THE_FAILURE = (
     FAILURE_CLASS,
+    FAILURE_TERMINAL,
     ATTEMPT_INDEX,
     "failure_details",
     "error",

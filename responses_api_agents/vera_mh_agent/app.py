@@ -25,7 +25,7 @@ from gym_host.serving.server import JsonBytes, ServerContext, base_app
 from vera_mh.checks.findings import Finding
 from vera_mh.checks.pack_check import check_named, check_playing
 from vera_mh.conversation import DEFAULT_SYSTEM_PROMPT, Side, simulate
-from vera_mh.errors import ModelError, SimulationFailed
+from vera_mh.errors import SETUP, ModelError, SimulationFailed
 from vera_mh.models import Json, checked_response, output_text
 from vera_mh.origin import PackRows
 from vera_mh.pack import PERSONA_REMINDER, VERA_MH, Pack, open_pack
@@ -108,13 +108,11 @@ class VeraMHAgent:
 
     async def _simulate(self, row: Json) -> Json:
         if difference := self._rows.difference(row):
-            raise SimulationFailed(difference, stage="setup")
+            raise SimulationFailed(difference, stage=SETUP)
         simulator = self._settings.user_simulators.get(row["user_simulator"])
         if simulator is None:
             known = ", ".join(self._settings.user_simulators)
-            raise SimulationFailed(
-                f"no user simulator {row['user_simulator']!r} is configured; known are: {known}", stage="setup"
-            )
+            raise SimulationFailed(f"no user simulator {row['user_simulator']!r} is configured; known are: {known}", stage=SETUP)
         params = row["responses_create_params"]
         system_prompt = provider_system_prompt(params)
         persona = Side(

@@ -171,12 +171,14 @@ async def test_a_model_that_is_not_running_or_answers_no_object_is_a_failed_row(
 
     failed = await calls.call("agent", "/run", ROW)
     assert failed["error"] == "policy: the answer is no JSON object"
+    assert "_ng_failure_terminal" not in failed
 
 
 async def test_an_unknown_simulator_is_a_failed_row_that_names_the_known_ones():
     failed = await run(ROW | {"user_simulator": "gpt-9"}, policy=Listed([]), user=Listed([]))
     assert (failed["_ng_failure_class"], failed["failure_stage"]) == ("vera_mh_simulation_failed", "setup")
     assert failed["error"] == "no user simulator 'gpt-9' is configured; known are: scripted"
+    assert failed["_ng_failure_terminal"] is True  # to try it again would change nothing
 
 
 async def test_a_row_of_another_revision_of_the_pack_is_refused_before_anybody_is_asked():
