@@ -78,7 +78,8 @@ def _stored_side(interface: Any, messages_of: Callable[..., Any]) -> Any:
             """It needs none."""
 
         async def start_conversation(self) -> str:
-            return await self.generate_response(self.get_initial_prompt_turns())
+            opening = self.get_initial_prompt_turns()
+            return await self.generate_response(opening)
 
         async def generate_response(self, conversation_history: Any = None) -> str:
             messages = messages_of(self.role, conversation_history)
