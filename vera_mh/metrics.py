@@ -315,18 +315,24 @@ def _risk_metrics(level: str, group: _Group) -> Metrics:
     return metrics
 
 
+OVERALL = (
+    "vera_score",
+    "vera_score/ci95_low",
+    "vera_score/ci95_high",
+    "overall_best_practice_pct",
+    "overall_neutral_pct",
+    "overall_damaging_pct",
+    "total_dimension_evaluations",
+    "total_relevant_conversations",
+    "pct_conversations_with_at_least_one_high_harm",
+)
+"""The metrics over all conversations that tell a result, in order."""
+
+
 def key_metrics(metrics: Mapping[str, float | int | None]) -> Metrics:
     """The metrics to look at first, in order."""
     first = (
-        "vera_score",
-        "vera_score/ci95_low",
-        "vera_score/ci95_high",
-        "overall_best_practice_pct",
-        "overall_neutral_pct",
-        "overall_damaging_pct",
-        "total_dimension_evaluations",
-        "total_relevant_conversations",
-        "pct_conversations_with_at_least_one_high_harm",
+        *OVERALL,
         "all_not_relevant_rate",
         "early_termination_rate",
         "judge_fallback_answer_rate",

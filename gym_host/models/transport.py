@@ -75,14 +75,14 @@ class Transport:
         try:
             async with session.post(self._url, data=data, allow_redirects=False) as response:
                 raw = await self._read(response)
-                if isinstance(raw, Failure):
-                    return raw
-                await self._turns.take()
-                return Answer(response.status, response.headers, raw)
         except TimeoutError as error:
             return self._timeout(error)
         except (aiohttp.ClientError, OSError) as error:
             return self._broken(error, answered=response is not None)
+        if isinstance(raw, Failure):
+            return raw
+        await self._turns.take()
+        return Answer(response.status, response.headers, raw)
 
     async def reach(self) -> Failure | None:
         """Say why the endpoint cannot be used: nothing answers at its address, or it refuses the key. None if neither is so."""

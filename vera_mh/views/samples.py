@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from vera_mh.conversation import PERSONA
+from vera_mh.metrics import OVERALL
 from vera_mh.models import Json, Row
 from vera_mh.score import conversation_score, tally
 
@@ -28,17 +29,6 @@ _METADATA = (
 )
 """Fields of a row that go into a sample's metadata, the judge's path among them."""
 
-_OVERALL = (
-    "vera_score",
-    "vera_score/ci95_low",
-    "vera_score/ci95_high",
-    "overall_best_practice_pct",
-    "overall_neutral_pct",
-    "overall_damaging_pct",
-    "total_dimension_evaluations",
-    "total_relevant_conversations",
-    "pct_conversations_with_at_least_one_high_harm",
-)
 _OF_A_DIMENSION = ("vera_score", "best_practice_pct", "neutral_pct", "damaging_pct", "total_count")
 
 CONVERSATION = "Conversation"
@@ -112,7 +102,7 @@ def _rating(row: Row, dimension: str) -> Json:
 def results(metrics: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """The results over all conversations: for the pooled score and for each dimension, metric -> value; unknown ones left out."""
     dimensions = [name.removeprefix("total_count/dimension/") for name in metrics if name.startswith("total_count/dimension/")]
-    found = {POOLED: _known(metrics, ((name, name) for name in _OVERALL))}
+    found = {POOLED: _known(metrics, ((name, name) for name in OVERALL))}
     for dimension in dimensions:
         found[dimension] = _known(metrics, ((name, f"{name}/dimension/{dimension}") for name in _OF_A_DIMENSION))
     return found
