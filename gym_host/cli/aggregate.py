@@ -71,7 +71,8 @@ def run(args: argparse.Namespace) -> int:
         outcome,
         files,
         go_on="finish the shards, each with --resume; then aggregate them again with --overwrite",
-        done=f"gym eval compare {quoted(files.rollouts)} OTHER.jsonl holds it against another run",
+        done=f"gym eval report {quoted(files.rollouts)} shows it in a browser; "
+        f"gym eval compare {quoted(files.rollouts)} OTHER.jsonl holds it against another run",
     )
     return exit_code(outcome)
 

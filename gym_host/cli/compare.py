@@ -44,6 +44,15 @@ def run(args: argparse.Namespace) -> int:
     _refuse_output(args)
     scorer = find_scorer(args, args.base)
     comparisons = asyncio.run(_compare(scorer, args.base, args.others))
+    if args.output is not None:
+        write_json(args.output, comparisons)
+    if args.report is not None:
+        _write_report(args, scorer, comparisons[0])
+    _show(args, comparisons)
+    return 0
+
+
+def _show(args: argparse.Namespace, comparisons: list[Json]) -> None:
     console = stdout_console()
     for sentence in dict.fromkeys(sentence for comparison in comparisons for sentence in comparison["incomplete"]):
         console.print(sentence)
@@ -54,15 +63,12 @@ def run(args: argparse.Namespace) -> int:
     for caveat in dict.fromkeys(comparison["caveat"] for comparison in comparisons if comparison.get("caveat")):
         console.print(caveat)
     if args.output is not None:
-        write_json(args.output, comparisons)
         console.print(f"written to {args.output}")
     if args.report is not None:
-        _write_report(args, scorer, comparisons[0])
         console.print(f"written to {args.report}")
         console.print(f"next: open {args.report} in a browser, and read the conversations that differ")
     else:
         console.print("next: read the conversations that differ; in both files they have the same `id`")
-    return 0
 
 
 def _write_report(args: argparse.Namespace, scorer: Scorer, comparison: Json) -> None:
