@@ -9,6 +9,9 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+INTERRUPTED = 130
+"""Exit code of a command that was asked to stop before it was done."""
+
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -19,17 +22,25 @@ def cancelled_by_signals(task: asyncio.Future[None]) -> Iterator[Callable[[], bo
     Yields:
         A function that says whether a signal came.
     """
-    loop = asyncio.get_running_loop()
-    received: list[int] = []
+    received = False
 
-    def cancel(number: int) -> None:
-        received.append(number)
+    def cancel() -> None:
+        nonlocal received
+        received = True
         task.cancel()
 
+    with on_signals(cancel):
+        yield lambda: received
+
+
+@contextmanager
+def on_signals(stop: Callable[[], object]) -> Iterator[None]:
+    """Has a function called on Ctrl-C and SIGTERM, in place of ending the process."""
+    loop = asyncio.get_running_loop()
     for number in _SIGNALS:
-        loop.add_signal_handler(number, cancel, number)
+        loop.add_signal_handler(number, stop)
     try:
-        yield lambda: bool(received)
+        yield
     finally:
         for number in _SIGNALS:
             loop.remove_signal_handler(number)

@@ -7,11 +7,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import signal
 import socket
 import sys
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -23,6 +22,7 @@ from gym_host.cli.setup import Setup, load_setup
 from gym_host.config.masking import secrets_in
 from gym_host.config.references import check_references
 from gym_host.errors import ConfigError
+from gym_host.interrupts import INTERRUPTED, on_signals
 from gym_host.serving.admission import server_token
 from gym_host.serving.fleet import Fleet, ServerFailed, started
 from gym_host.serving.head import HEAD_PORT, Head, find_head, head_running, read_head, running_heads
@@ -31,7 +31,6 @@ from gym_host.serving.process import LOOPBACK, is_loopback, listening_socket, op
 from gym_host.wording import together
 
 READY_SECONDS = 120
-INTERRUPTED = 130
 
 _USE = "gym eval run --no-serve ... with the same configuration, or POST a row to /run of an agent"
 
@@ -90,7 +89,8 @@ async def _serve(
     values = setup.config.values
     secrets = secrets_in(values) | ({token} if token else set())
     code = 0
-    with _stopped_by_signals() as stop:
+    stop = asyncio.Event()
+    with on_signals(stop.set):
         starting = started(values, placements, environ=os.environ, report=_report, secrets=secrets)
         async with starting as fleet, head_running(listener, fleet, values, token=token) as note:
             if await _unless(stop, fleet.become_ready(ready_seconds)):
@@ -124,20 +124,6 @@ async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> bool:
         for task in (working, stopping):
             task.cancel()
         await asyncio.gather(working, stopping, return_exceptions=True)
-
-
-@contextmanager
-def _stopped_by_signals() -> Iterator[asyncio.Event]:
-    """An event that Ctrl-C or SIGTERM sets, in place of ending the process."""
-    loop, stop = asyncio.get_running_loop(), asyncio.Event()
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    for number in numbers:
-        loop.add_signal_handler(number, stop.set)
-    try:
-        yield stop
-    finally:
-        for number in numbers:
-            loop.remove_signal_handler(number)
 
 
 def _warn_if_open(host: str, placements: list[Placement], token: str | None) -> None:

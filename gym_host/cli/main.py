@@ -32,10 +32,10 @@ from gym_host.cli.output import GO_ON, say_next
 from gym_host.cli.parser import Command, Parser, parse
 from gym_host.distribution import DISTRIBUTION
 from gym_host.errors import UserError
+from gym_host.interrupts import INTERRUPTED
 from gym_host.runs.run_files import RunFiles
 from gym_host.wording import harmless
 
-INTERRUPTED = 130
 EXIT_CODES = (
     "Exit codes: 0 all that was asked for is done; 1 it ran, but something is missing or a check failed; 2 there is something "
     "for you to mend, and it says what; 130 interrupted. `eval show`, `compare`, `report` and `export` read what is there: they "

@@ -14,6 +14,7 @@ from typing import Any, TextIO, cast
 from rich.console import Console
 from rich.table import Table
 
+from gym_host.interrupts import INTERRUPTED
 from gym_host.runs.evaluation import Outcome
 from gym_host.runs.run_files import RunFiles
 from gym_host.wording import harmless, printable
@@ -74,7 +75,7 @@ def stderr_console() -> Console:
 def exit_code(outcome: Outcome) -> int:
     """The exit code for how a run ended."""
     if outcome.interrupted:
-        return 130
+        return INTERRUPTED
     return 0 if outcome.complete else 1
 
 

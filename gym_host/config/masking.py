@@ -57,11 +57,6 @@ def masked(values: Any) -> Any:
     return _masked(values, secrets_in(values))
 
 
-def mask_url(url: str) -> str:
-    """The URL with its user part, query and fragment masked."""
-    return _WHOLE_URL.sub(_masked_url, url) if _WHOLE_URL.match(url) else mask_text(url)
-
-
 def mask_text(text: str, secrets: Iterable[str] = ()) -> str:
     """A text, such as a provider's error message, without the secrets that it carries.
 

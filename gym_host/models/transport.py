@@ -17,9 +17,9 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from gym_host.models.endpoint_settings import EndpointSettings
+from gym_host.models.pacing import Pacer
 from gym_host.models.redaction import safe_url
 from gym_host.models.reply import Failure
-from gym_host.models.turns import Turns
 
 _LARGEST_ANSWER = 32 * 2**20
 _LARGEST_BYTES_BODY = 2**20  # aiohttp wants larger ones as a file
@@ -47,11 +47,11 @@ class Transport:
         settings: The endpoint's settings.
     """
 
-    __slots__ = ("_fresh", "_session", "_settings", "_shown", "_turns", "_url")
+    __slots__ = ("_fresh", "_pacer", "_session", "_settings", "_shown", "_url")
 
     def __init__(self, settings: EndpointSettings) -> None:
         self._settings = settings
-        self._turns = Turns()
+        self._pacer = Pacer()
         self._url = URL(settings.url)
         self._shown = safe_url(settings.url)
         self._session: aiohttp.ClientSession | None = None
@@ -81,7 +81,7 @@ class Transport:
             return self._broken(error, answered=response is not None)
         if isinstance(raw, Failure):
             return raw
-        await self._turns.take()
+        await self._pacer.admit()
         return Answer(response.status, response.headers, raw)
 
     async def reach(self) -> Failure | None:

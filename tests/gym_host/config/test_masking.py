@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gym_host.config.masking import MASK, is_secret_name, mask_text, mask_url, masked, secrets_in
+from gym_host.config.masking import MASK, is_secret_name, mask_text, masked, secrets_in
 
 PLANTED = "pLaNtEd0123456789"
 
@@ -96,7 +96,7 @@ def test_what_holds_no_secret_stays_as_it_is(values: Any):
 
 @given(urls())
 def test_a_url_is_masked_alone_and_in_a_text(url: str):
-    assert PLANTED not in mask_url(url)
+    assert PLANTED not in mask_text(url)
     if not set(url) & set(' "<>'):
         assert PLANTED not in mask_text(f"cannot connect to {url} now")
 
@@ -117,7 +117,7 @@ def test_a_url_is_masked_alone_and_in_a_text(url: str):
     ],
 )
 def test_a_url_keeps_what_is_no_secret(url: str, shown: str):
-    assert mask_url(url) == shown
+    assert mask_text(url) == shown
 
 
 @pytest.mark.parametrize(

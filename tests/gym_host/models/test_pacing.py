@@ -1,21 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
 # SPDX-License-Identifier: Apache-2.0
-"""Turns of answers that arrive together."""
+"""Answers that arrive together, let through a few at a time."""
 
 from __future__ import annotations
 
 import asyncio
 
-from gym_host.models.turns import Turns
+from gym_host.models.pacing import Pacer
 
 STEPS_TO_THE_NEXT_QUESTION = 5
 
 
 async def test_the_first_answer_leads_to_its_next_question_before_the_last_one_is_looked_at():
-    turns, seen = Turns(at_once=2), list[str]()
+    pacer, seen = Pacer(at_once=2), list[str]()
 
     async def conversation(number: int) -> None:
-        await turns.take()
+        await pacer.admit()
         seen.append(f"answer {number}")
         for _ in range(STEPS_TO_THE_NEXT_QUESTION):
             await asyncio.sleep(0)
@@ -28,9 +28,9 @@ async def test_the_first_answer_leads_to_its_next_question_before_the_last_one_i
 
 
 async def test_nobody_waits_where_few_come():
-    turns = Turns(at_once=2)
+    pacer = Pacer(at_once=2)
     for _ in range(10):
-        taking = turns.take()
+        taking = pacer.admit()
         try:
             taking.send(None)
         except StopIteration:
@@ -42,8 +42,8 @@ async def test_nobody_waits_where_few_come():
 
 
 async def test_a_waiter_that_is_cancelled_costs_nobody_a_turn():
-    turns = Turns(at_once=1)
-    waiting = [asyncio.create_task(turns.take()) for _ in range(5)]
+    pacer = Pacer(at_once=1)
+    waiting = [asyncio.create_task(pacer.admit()) for _ in range(5)]
     await asyncio.sleep(0)
     for task in waiting[1:4]:
         task.cancel()
@@ -51,4 +51,4 @@ async def test_a_waiter_that_is_cancelled_costs_nobody_a_turn():
         results = await asyncio.gather(*waiting, return_exceptions=True)
     assert [type(result) for result in results] == [type(None), *[asyncio.CancelledError] * 3, type(None)]
     async with asyncio.timeout(5):
-        await turns.take()
+        await pacer.admit()

@@ -16,7 +16,7 @@ from collections import deque
 _AT_ONCE = 4
 
 
-class Turns:
+class Pacer:
     """Lets a few callers through in each round of the event loop; the others wait in the order of asking.
 
     Args:
@@ -30,8 +30,8 @@ class Turns:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._renewing = False
 
-    async def take(self) -> None:
-        """Waits for a turn."""
+    async def admit(self) -> None:
+        """Returns when it is the caller's turn."""
         loop = asyncio.get_running_loop()
         if not self._renewing:
             self._renewing = True
@@ -39,16 +39,16 @@ class Turns:
         if self._free:
             self._free -= 1
             return
-        turn = loop.create_future()
-        self._waiting.append(turn)
-        await turn
+        passage = loop.create_future()
+        self._waiting.append(passage)
+        await passage
 
     def _renew(self, loop: asyncio.AbstractEventLoop) -> None:
         self._free = self._at_once
         while self._free and self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():  # Whoever waited for it may have been cancelled.
-                turn.set_result(None)
+            passage = self._waiting.popleft()
+            if not passage.done():  # Whoever waited for it may have been cancelled.
+                passage.set_result(None)
                 self._free -= 1
         if self._free == self._at_once:
             self._renewing = False
