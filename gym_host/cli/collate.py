@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Set
 from pathlib import Path
 
 from gym_host.cli.output import say_next
@@ -29,12 +30,21 @@ def run(args: argparse.Namespace) -> int:
     setup = load_setup(args, resolve=False)
     agents = [instance for instance in setup.config.instances(setup.components) if instance.type == AGENTS]
     found = datasets(setup.config, setup.components, agents)
-    for collated in collate(found, Mode(args.mode), args.output_dir, overwrite=args.overwrite):
+    written = collate(found, Mode(args.mode), args.output_dir, overwrite=args.overwrite)
+    for collated in written:
         print(_line(collated))
-    say_next(f"train or run on these files, as in `gym eval run --input {quoted(args.output_dir / 'SPLIT.jsonl')}`")
+    say_next(_next({collated.split for collated in written}, args.output_dir))
     return 0
 
 
 def _line(collated: Collated) -> str:
     ids = "no ids" if collated.unique_ids is None else f"{collated.unique_ids} unique ids"
     return f"{collated.split}: {collated.rows} rows, {ids}, in {collated.path}"
+
+
+def _next(splits: Set[str], folder: Path) -> str:
+    """What the files are for: rows of a benchmark are there to evaluate with, and a score on rows that were trained on is none."""
+    what = "train or run on" if "train" in splits else "run"
+    name = "SPLIT" if len(splits) > 1 else next(iter(splits))
+    text = f"{what} these files, as in `gym eval run --input {quoted(folder / f'{name}.jsonl')}`"
+    return f"{text}; benchmark.jsonl is there to evaluate with, not to train on" if "benchmark" in splits else text

@@ -16,6 +16,8 @@ from gym_host.config.datasets import Dataset
 from gym_host.errors import UserError
 from gym_host.runs.collation import Mode, collate
 
+NOT_TO_TRAIN_ON = "benchmark.jsonl is there to evaluate with, not to train on"
+
 
 def dataset(folder: Path, split: str, *rows: Any, name: str = "d") -> Dataset:
     path = folder / f"{name}_{split}.jsonl"
@@ -98,7 +100,9 @@ def test_the_command_collates_the_200_rows_of_the_benchmark(
 ):
     monkeypatch.setenv("VERA_MH_PACK", str(pack_folder))
     assert main(["dataset", "collate", "--benchmark", "vera_mh", "--output-dir", str(tmp_path)]) == 0
-    assert "benchmark: 200 rows, 200 unique ids" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "benchmark: 200 rows, 200 unique ids" in said
+    assert said.endswith(f"next: run these files, as in `gym eval run --input {tmp_path}/benchmark.jsonl`; {NOT_TO_TRAIN_ON}\n")
     assert {r["task_source"] for r in lines(tmp_path / "benchmark.jsonl")} == {"vera_mh_recommended"}
 
 
@@ -106,3 +110,26 @@ def test_the_command_collates_the_example_rows(tmp_path: Path, capsys: pytest.Ca
     words = ["--resources-server", "vera_mh", "--mode", "example_validation", "--output-dir", str(tmp_path)]
     assert main(["dataset", "collate", *words]) == 0
     assert "example: 5 rows, 5 unique ids" in capsys.readouterr().out
+
+
+OWN = """
+mine:
+  responses_api_agents:
+    vera_mh_agent:
+      datasets:
+        - {{name: a, type: train, jsonl_fpath: {train}}}
+        - {{name: b, type: {other}, jsonl_fpath: {rows}}}
+"""
+
+
+@pytest.mark.parametrize(("other", "warned"), [("validation", False), ("benchmark", True)])
+def test_rows_to_train_on_are_said_to_be_so_and_those_of_a_benchmark_beside_them_are_not(
+    other: str, warned: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    paths = {"train": dataset(tmp_path, "train", row("a")).path, "rows": dataset(tmp_path, other, row("b")).path}
+    (tmp_path / "own.yaml").write_text(OWN.format(other=other, **paths))
+    words = ["--config", str(tmp_path / "own.yaml"), "--output-dir", str(tmp_path / "out")]
+    assert main(["dataset", "collate", *words]) == 0
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said.startswith("next: train or run on these files, as in `gym eval run --input ")
+    assert said.endswith(NOT_TO_TRAIN_ON) is warned
