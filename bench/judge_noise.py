@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which reward a conversation gets over the pinned rubric, and what is left of it where the judge errs now and then.
 
-An erring judge gives, with a small chance at every question, another of the question's options, each as likely. The walks over the
-rubric are gone through with their chances, so that nothing is drawn; those too unlikely to show in the figures are left out.
+An erring judge gives, with a small chance at every question, another of the question's options, each as likely. The walks over
+the rubric are gone through with their chances, so that nothing is drawn; those too unlikely to show in the figures are left out.
 
 python -m bench.judge_noise
 """

@@ -34,14 +34,21 @@ async def verdict(head: str, verifier: str) -> dict[str, Any]:
     headers = {"authorization": f"Bearer {os.environ.get('GYM_SERVER_TOKEN', '')}"}
     async with aiohttp.ClientSession(headers=headers) as session:
         async with session.get(f"{head}/servers") as answer:
-            servers = (await answer.json())["servers"]
-        url = next(server["url"] for server in servers if server["name"] == verifier)
+            urls = {server["name"]: server["url"] for server in (await accepted(answer))["servers"]}
+        if verifier not in urls:
+            sys.exit(f"there is no server {verifier} at {head}, but {', '.join(urls)}; name one with --verifier")
         output = [{"type": "message", "role": role, "content": text} for role, text in CONVERSATION]
         body = {"responses_create_params": {"input": []}, "response": {"output": output}}
-        async with session.post(f"{url}/verify", json=body) as answer:
-            answer.raise_for_status()
-            judged: dict[str, Any] = await answer.json()
-            return judged
+        async with session.post(f"{urls[verifier]}/verify", json=body) as answer:
+            return await accepted(answer)
+
+
+async def accepted(answer: aiohttp.ClientResponse) -> dict[str, Any]:
+    """What a server answered; a refusal, such as that of a missing token, ends the program in the server's words."""
+    if answer.status >= 400:
+        sys.exit(f"{answer.url} answered {answer.status}: {await answer.text()}")
+    body: dict[str, Any] = await answer.json()
+    return body
 
 
 def main() -> None:

@@ -43,7 +43,7 @@ def _line(collated: Collated) -> str:
 
 
 def _next(splits: Set[str], folder: Path) -> str:
-    """What the files are for: rows of a benchmark are there to evaluate with, and a score on rows that were trained on is none."""
+    """What the files are for: rows of a benchmark are there to evaluate with, and a score on rows of the training is none."""
     what = "train or run on" if "train" in splits else "run"
     name = "SPLIT" if len(splits) > 1 else next(iter(splits))
     text = f"{what} these files, as in `gym eval run --input {quoted(folder / f'{name}.jsonl')}`"
