@@ -99,7 +99,8 @@ def test_what_comes_next_can_be_pasted_whatever_files_are_called(gym: Gym, sums:
     assert f"gym eval compare {quoted} 'my runs/y.jsonl' tells" in last_line(said.out)
     said = gym("eval", "aggregate", *words, "--input-glob", "my runs/y.jsonl", "--output", "my runs/all.jsonl")
     assert "gym eval compare 'my runs/all.jsonl' OTHER.jsonl" in last_line(said.out)
-    assert "`gym eval run --input 'a b/SPLIT.jsonl'`" in last_line(gym("dataset", "collate", *words, "--output-dir", "a b").out)
+    said = gym("dataset", "collate", *words, "--output-dir", "a b")
+    assert "`gym eval run --input 'a b/benchmark.jsonl'`" in last_line(said.out)
     assert gym("eval", "run", *DEMO, "--output", x, "--limit", "2", "--overwrite").code == 0
     assert f"gym eval show {quoted} --persona NAME" in last_line(gym("eval", "show", x).out)
 
