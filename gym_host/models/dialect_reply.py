@@ -16,6 +16,8 @@ _INCOMPLETE_REASONS = {
 }
 # Readers that validate a Responses object accept these and no others; a provider may answer with any word.
 _SERVICE_TIERS = frozenset({"auto", "default", "flex", "priority", "scale"})
+_LARGEST_COUNT = 2**53 - 1
+"""Up to here every reader of JSON reads the same whole number."""
 _ECHOED = (
     "instructions",
     "max_output_tokens",
@@ -51,17 +53,17 @@ def response_from_chat(params: Mapping[str, Any], chat_reply: Mapping[str, Any])
     response = {
         "id": f"resp_{key}",
         "object": "response",
-        "created_at": chat_reply.get("created") or int(time.time()),
+        "created_at": _count(chat_reply.get("created")) or int(time.time()),
         "status": status,
         "error": None,
         "incomplete_details": {"reason": reason} if reason else None,
-        "model": chat_reply.get("model") or params.get("model") or "",
+        "model": _text(chat_reply.get("model")) or params.get("model") or "",
         "output": _output(choice, key, status),
         "usage": _usage(chat_reply.get("usage")),
     }
     for name in _ECHOED:
         response[name] = params.get(name)
-    tier = chat_reply.get("service_tier")
+    tier = _text(chat_reply.get("service_tier"))
     response["service_tier"] = tier if tier in _SERVICE_TIERS else None
     response["tools"] = params.get("tools") or []
     response["tool_choice"] = params.get("tool_choice") or "auto"
@@ -78,7 +80,7 @@ def _output(choice: Mapping[str, Any], key: str, status: str) -> list[dict[str, 
     if reasoning:
         summary = [{"type": "summary_text", "text": reasoning}]
         output.append({"id": f"rs_{key}", "type": "reasoning", "summary": summary, "status": status})
-    calls = [call for call in message.get("tool_calls") or () if isinstance(call, dict)]
+    calls = _objects(message.get("tool_calls"))
     refusal = _text(message.get("refusal"))
     content: list[dict[str, Any]] = []
     if text or not (refusal or calls):
@@ -95,18 +97,18 @@ def _texts(content: Any) -> tuple[str, str]:
     """The reply and the reasoning in a message's content, which some providers split into parts."""
     if not isinstance(content, list):
         return _text(content), ""
-    parts = [part for part in content if isinstance(part, dict)]
+    parts = _objects(content)
     reply = "".join(_text(part.get("text")) for part in parts if part.get("type") in ("text", "output_text"))
     thinking = [part.get("thinking") for part in parts if part.get("type") == "thinking"]
     return reply, "".join(_texts(thought)[0] for thought in thinking)
 
 
 def _call(call: Mapping[str, Any], key: str, status: str) -> dict[str, Any]:
-    function = call.get("function") or {}
+    function = _object(call.get("function"))
     return {
         "id": key,
         "type": "function_call",
-        "call_id": call.get("id") or key,
+        "call_id": _text(call.get("id")) or key,
         "name": _text(function.get("name")),
         "arguments": _text(function.get("arguments")),
         "status": status,
@@ -114,33 +116,50 @@ def _call(call: Mapping[str, Any], key: str, status: str) -> dict[str, Any]:
 
 
 def _logprobs(choice: Mapping[str, Any]) -> dict[str, Any]:
-    logprobs = choice.get("logprobs")
-    tokens = logprobs.get("content") if isinstance(logprobs, dict) else None
+    tokens = _object(choice.get("logprobs")).get("content")
     return {"logprobs": tokens} if isinstance(tokens, list) else {}
 
 
-def _usage(usage: Any) -> dict[str, Any] | None:
+def _usage(reported: Any) -> dict[str, Any] | None:
     """Rename the token counts; None if neither side is known."""
-    if not isinstance(usage, dict):
-        return None
-    prompt, completion, total = (usage.get(name) for name in ("prompt_tokens", "completion_tokens", "total_tokens"))
+    usage = _object(reported)
+    prompt, completion = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
     if prompt is None and completion is None:
         return None
+    total = _count(usage.get("total_tokens"))
     if total is None and prompt is not None and completion is not None:
         total = prompt + completion
-    prompt_details = usage.get("prompt_tokens_details") or {}
-    completion_details = usage.get("completion_tokens_details") or {}
+    prompt_details = _object(usage.get("prompt_tokens_details"))
+    completion_details = _object(usage.get("completion_tokens_details"))
     return {
         "input_tokens": prompt,
         "input_tokens_details": {
-            "cached_tokens": prompt_details.get("cached_tokens"),
-            "cache_write_tokens": prompt_details.get("cache_write_tokens"),
+            "cached_tokens": _count(prompt_details.get("cached_tokens")),
+            "cache_write_tokens": _count(prompt_details.get("cache_write_tokens")),
         },
         "output_tokens": completion,
-        "output_tokens_details": {"reasoning_tokens": completion_details.get("reasoning_tokens")},
+        "output_tokens_details": {"reasoning_tokens": _count(completion_details.get("reasoning_tokens"))},
         "total_tokens": total,
     }
 
 
+# A reply is paid for, so that what stands beside its text in an odd shape is taken for what nobody said.
+
+
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _count(value: Any) -> int | None:
+    """A whole number that can count something; None for all else, which is not zero."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 <= value <= _LARGEST_COUNT and value % 1 == 0 else None

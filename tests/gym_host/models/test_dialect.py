@@ -194,7 +194,7 @@ def test_a_reply_becomes_a_response_that_openai_reads():
     assert response.usage.output_tokens_details.reasoning_tokens == 5
 
 
-@pytest.mark.parametrize("tier", ["standard", "on_demand", "", None, 3])
+@pytest.mark.parametrize("tier", ["standard", "on_demand", "", None, 3, {"name": "flex"}])
 def test_03_a_service_tier_that_openai_does_not_know_does_not_break_the_response(tier):
     response = response_to({"content": "Hi"}, service_tier=tier)
     assert Response.model_validate(response).service_tier is None
@@ -211,6 +211,31 @@ def test_04_unknown_usage_stays_unknown():
         "output_tokens_details": {"reasoning_tokens": None},
         "total_tokens": None,
     }
+
+
+@pytest.mark.parametrize("odd", ["12", -1, 1.5, True, float("nan"), float("inf"), 1e300, [12], {}])
+def test_04_what_is_no_count_of_tokens_is_unknown_and_leaves_the_other_counts(odd):
+    details = {"prompt_tokens_details": {"cached_tokens": odd}, "completion_tokens_details": {"reasoning_tokens": odd}}
+    usage = response_to({"content": "Hi"}, usage=FULL_USAGE | details | {"prompt_tokens": odd, "total_tokens": odd})["usage"]
+    assert (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]) == (None, 7, None)
+    assert usage["input_tokens_details"]["cached_tokens"] is None
+    assert usage["output_tokens_details"]["reasoning_tokens"] is None
+
+
+def test_04_a_count_that_is_written_as_a_float_counts():
+    usage = response_to({"content": "Hi"}, usage={"prompt_tokens": 12.0, "completion_tokens": 3, "total_tokens": None})["usage"]
+    assert orjson.dumps([usage["input_tokens"], usage["total_tokens"]]) == b"[12,15]"
+
+
+@pytest.mark.parametrize("calls", [True, "look", {"id": "c1"}, ["look"]])
+def test_tool_calls_that_are_no_list_of_calls_are_none(calls):
+    assert [item["type"] for item in response_to({"content": "Hi", "tool_calls": calls})["output"]] == ["message"]
+
+
+def test_a_tool_call_without_a_readable_function_or_id_can_still_be_answered():
+    [call] = response_to({"content": None, "tool_calls": [{"id": {}, "function": "look"}]})["output"]
+    assert (call["type"], call["name"], call["arguments"]) == ("function_call", "", "")
+    assert call["call_id"] == call["id"]
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
@@ -283,6 +308,18 @@ def test_a_reply_fed_back_is_what_the_model_said_and_never_what_it_thought(text,
 
 LEAF = st.none() | st.booleans() | st.integers() | TEXT
 ANYTHING = st.recursive(LEAF, lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner))
+
+
+@given(odd=ANYTHING, extra=st.dictionaries(st.sampled_from(sorted(FULL_USAGE)), ANYTHING))
+def test_whatever_stands_beside_the_text_of_a_reply_the_text_arrives(odd, extra):
+    beside = {"tool_calls": [{"function": odd, "id": odd}], "reasoning": odd, "refusal": None}
+    for usage in (odd, FULL_USAGE | extra):
+        response = response_to(
+            {"content": "Hi", **beside}, finish_reason=odd, usage=usage, service_tier=odd, created=odd, model=odd, logprobs=odd
+        )
+        assert parts_of(response)[0]["text"] == "Hi"
+        Response.model_validate(response | {"usage": None})
+    assert parts_of(response_to({"content": "Hi", "tool_calls": odd}))[0]["text"] == "Hi"
 
 
 @given(ANYTHING)
