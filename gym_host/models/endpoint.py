@@ -208,18 +208,16 @@ class Endpoint:
         self._warn_once(failure.kind, message if last else f"{message} (attempt {progress.failures} of {settings.max_attempts})")
         if last:
             raise self._error(failure, progress, message)
-        if failure.wait is None:
-            return backoff_seconds(
-                progress.failures,
-                base=settings.backoff_base_seconds,
-                maximum=settings.backoff_max_seconds,
-                chance=self._chance(),
-            )
-        cap = settings.retry_after_cap_seconds
-        if failure.wait > cap:
-            message = f"{message} (it asks to wait {failure.wait:g} seconds, more than retry_after_cap_seconds, {cap:g})"
+        asked, cap, chance = failure.wait or 0.0, settings.retry_after_cap_seconds, self._chance()
+        if asked > cap:
+            message = f"{message} (it asks to wait {asked:g} seconds, more than retry_after_cap_seconds, {cap:g})"
             raise self._error(failure, progress, message)
-        return failure.wait * (1 + 0.1 * self._chance())  # so that those who were told the same do not return together
+        backoff = backoff_seconds(
+            progress.failures, base=settings.backoff_base_seconds, maximum=settings.backoff_max_seconds, chance=chance
+        )
+        # What is asked is spread, so that those who were told the same do not return together; `Retry-After: 0` or a date that
+        # has passed is no leave to ask again at once.
+        return max(asked * (1 + 0.1 * chance), backoff)
 
     def _error(self, failure: Failure, progress: _Progress, message: str) -> ChatError:
         return ChatError(

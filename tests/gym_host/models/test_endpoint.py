@@ -211,7 +211,10 @@ NOW = 1_800_000_000.0
         ({"Retry-After": "0.5"}, 0.5),
         ({"Retry-After-Ms": "1500", "Retry-After": "45"}, 1.5),
         ({"Retry-After": "Fri, 15 Jan 2027 08:00:30 GMT"}, 30.0),
-        ({"Retry-After": "Fri, 15 Jan 2027 07:00:00 GMT"}, 0.0),
+        ({"Retry-After": "Fri, 15 Jan 2027 07:00:00 GMT"}, 0.25),
+        ({"Retry-After": "0"}, 0.25),
+        ({"Retry-After": "-1"}, 0.25),
+        ({"Retry-After-Ms": "0"}, 0.25),
         ({"Retry-After": "soon"}, 0.25),
         ({"Retry-After": "nan"}, 0.25),
     ],
@@ -231,7 +234,7 @@ async def test_09_a_wait_above_the_cap_fails_at_once_and_says_so():
     assert "asks to wait 75 seconds, more than retry_after_cap_seconds, 60" in error.message
 
 
-@pytest.mark.parametrize(("jump", "waits_for"), [(-86_400, None), (86_400, 0.0)])
+@pytest.mark.parametrize(("jump", "waits_for"), [(-86_400, None), (86_400, 0.25)])
 async def test_09_a_date_read_by_a_clock_that_has_jumped_costs_a_wait_or_a_clean_failure(jump, waits_for):
     waits = Waits()
     fault = Fault(kind="status", status=429, headers={"Retry-After": "Fri, 15 Jan 2027 08:00:30 GMT"}, attempts=1)
@@ -241,6 +244,14 @@ async def test_09_a_date_read_by_a_clock_that_has_jumped_costs_a_wait_or_a_clean
         assert "asks to wait 86430 seconds" in outcome.message
     else:
         assert (outcome.attempts, waits.seconds) == (2, [waits_for])
+
+
+@pytest.mark.parametrize(("asked", "seconds"), [("0", [0.25, 0.5, 1.0]), ("0.4", [0.4, 0.5, 1.0])])
+async def test_09_a_server_that_asks_for_too_short_a_wait_is_left_alone_for_longer_after_each_failure(asked, seconds):
+    waits = Waits()
+    fault = Fault(kind="status", status=429, headers={"Retry-After": asked})
+    await outcome_of([fault], waits=waits, max_attempts=4)
+    assert waits.seconds == seconds
 
 
 async def test_waits_are_spread_by_chance():
