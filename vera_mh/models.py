@@ -8,7 +8,7 @@ Bodies are the plain JSON of the OpenAI API: Responses for the two sides of the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 from vera_mh.errors import ModelError
 
@@ -127,10 +127,11 @@ def add_usage(usages: Iterable[Mapping[str, Any] | None]) -> Json | None:
                 nested = add_usage([known, value])
                 if nested is not None:
                     total[key] = nested
-            elif _is_count(value) and not isinstance(known, Mapping):
+            elif is_count(value) and not isinstance(known, Mapping):
                 total[key] = (known or 0) + value
     return total or None
 
 
-def _is_count(value: Any) -> bool:
+def is_count(value: Any) -> TypeGuard[int | float]:
+    """True for a number that can be one of tokens, and be summed."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _NO_COUNT

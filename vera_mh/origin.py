@@ -64,7 +64,8 @@ class PackRows:
         return None if revision is None and personas is None else self._edited(row)
 
     def _edited(self, row: Mapping[str, Any]) -> str | None:
-        name = row["persona_name"] if "persona_name" in row else self._name_at.get(row.get("persona_index", 0))
+        index = row.get("persona_index")
+        name = row.get("persona_name", self._name_at.get(index) if isinstance(index, int) else None)
         expected = self._fields.get(name) if isinstance(name, str) else None
         says = f"the row says that it is of the pack {self._manifest.name} (`upstream`)"
         if expected is None:

@@ -6,13 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from gym_host.jsonl import Json, read_lines
+from gym_host.wording import printable
 
 PRICES = "prices"
 USAGE = "usage"
 """Keys of a run's record: prices by server, and what was used."""
+
+_T = TypeVar("_T")
 
 METER = "meter"
 """The view of a resources server that makes the meter of a run from its record."""
@@ -40,6 +43,41 @@ class Meter(Protocol):
 
 MakeMeter = Callable[[Json], Meter]
 """An empty meter for the rows of a run, from its record."""
+
+
+class SafeMeter:
+    """Counts as another meter does, and lets go of it once it fails: what only tells the cost must not end what costs.
+
+    Args:
+        meter: The other one.
+        warn: Is called with what went wrong, once; from then on nothing of the cost is known.
+    """
+
+    def __init__(self, meter: Meter, warn: Callable[[str], None]) -> None:
+        self._meter: Meter | None = meter
+        self._warn = warn
+
+    def add(self, row: Json) -> None:
+        self._ask(lambda meter: meter.add(row), None)
+
+    def headline(self) -> str | None:
+        return self._ask(lambda meter: meter.headline(), None)
+
+    def summary(self) -> Json:
+        return self._ask(lambda meter: meter.summary(), {"tables": [], "notes": ["What the run cost could not be counted."]})
+
+    def to_json(self) -> list[Json]:
+        return self._ask(lambda meter: meter.to_json(), [])
+
+    def _ask(self, question: Callable[[Meter], _T], unknown: _T) -> _T:
+        if self._meter is not None:
+            try:
+                return question(self._meter)
+            except Exception as error:  # A meter is a component's own, and reads rows that hold whatever a provider said.
+                self._meter = None
+                why = printable(f"{type(error).__name__}: {error}")
+                self._warn(f"the cost is not counted any more, since its meter failed: {why}")
+        return unknown
 
 
 def add_failures(meter: Meter, failures: Path) -> None:

@@ -21,7 +21,7 @@ from gym_host.interrupts import cancelled_by_signals
 from gym_host.jsonl import Journal, Json, write_json, write_whole
 from gym_host.runs.attempts import Attempt, Task
 from gym_host.runs.belonging import Belonging
-from gym_host.runs.cost import USAGE, MakeMeter, Meter, add_failures, take_prices
+from gym_host.runs.cost import USAGE, MakeMeter, Meter, SafeMeter, add_failures, take_prices
 from gym_host.runs.finished import values_of
 from gym_host.runs.identity import run_identity
 from gym_host.runs.progress import BarDisplay, Counts, Display, LineDisplay, RunState, shown
@@ -217,7 +217,8 @@ async def _open(run: _Run) -> None:
     run.record = settle_record(files, identity | evaluation.source, joins=evaluation.joins, judging=evaluation.judging)
     run.record.setdefault("configuration", evaluation.configuration)
     take_prices(run.record, evaluation.prices)
-    run.meter = evaluation.meter(run.record) if evaluation.meter is not None else None
+    if evaluation.meter is not None:
+        run.meter = SafeMeter(evaluation.meter(run.record), lambda line: _say(run.console, line, style="yellow"))
     for torn in mend(files):
         _say(run.console, f"half a line at the end of the file was put aside as {torn}")
     if files.rollouts.exists():

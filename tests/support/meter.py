@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
 # SPDX-License-Identifier: Apache-2.0
-"""A meter to which every row costs 1."""
+"""A meter to which every row costs 1, and one that fails."""
 
 from __future__ import annotations
 
@@ -28,3 +28,30 @@ class CountingMeter:
 
     def to_json(self) -> list[Json]:
         return [{"rows": len(self.rows)}]
+
+
+@dataclass(slots=True)
+class BrokenMeter(CountingMeter):
+    """Fails in one of its methods."""
+
+    broken: str = "add"
+
+    def add(self, row: Json) -> None:
+        self._break("add")
+        CountingMeter.add(self, row)
+
+    def headline(self) -> str | None:
+        self._break("headline")
+        return CountingMeter.headline(self)
+
+    def summary(self) -> Json:
+        self._break("summary")
+        return CountingMeter.summary(self)
+
+    def to_json(self) -> list[Json]:
+        self._break("to_json")
+        return CountingMeter.to_json(self)
+
+    def _break(self, method: str) -> None:
+        if self.broken == method:
+            raise TypeError("an odd row")

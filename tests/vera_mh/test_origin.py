@@ -27,6 +27,14 @@ def test_what_a_row_leaves_out_is_not_held_against_it():
     assert PackRows(demo_pack()).difference({key: row[key] for key in kept}) is None
 
 
+@pytest.mark.parametrize("index", [[1], {}, "1", None, 99])
+def test_a_row_whose_index_is_of_no_persona_is_told_so(index):
+    row = {"persona_index": index, "upstream": {"revision": "demo-1"}}
+    difference = PackRows(demo_pack()).difference(row)
+    assert difference is not None
+    assert "names no persona of it" in difference
+
+
 @pytest.mark.parametrize("claim", [{"revision": "demo-1"}, {"personas_sha256": demo_pack().manifest.sha256["personas.tsv"]}])
 def test_either_claim_holds_a_row_to_the_pack_and_the_differing_fields_are_named(claim):
     row = next(benchmark_rows(demo_pack(), prefix="any")) | {

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from vera_mh.models import Json, Row, mappings
+from vera_mh.models import Json, Row, is_count, mappings
 from vera_mh.summary import Table
 
 ROLES = {
@@ -83,7 +83,7 @@ class RoleUsage:
 
 def _count(usage: Mapping[str, Any], *names: str) -> int | None:
     found = next((usage[name] for name in names if usage.get(name) is not None), None)
-    return int(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+    return int(found) if is_count(found) else None
 
 
 @dataclass(slots=True)
@@ -104,7 +104,7 @@ class Usage:
     simulated: bool = True
     failures_untold: int = 0
     _by_role: dict[tuple[str, str], RoleUsage] = field(default_factory=dict)
-    _conversations: set[tuple[Any, ...]] = field(default_factory=set)
+    _conversations: set[tuple[str, ...]] = field(default_factory=set)
 
     def add(self, row: Row) -> None:
         """Counts the calls that a row tells of."""
@@ -119,8 +119,8 @@ class Usage:
             self.failures_untold += 1
 
     def _add_simulation(self, row: Row, simulation: Mapping[str, Any]) -> None:
-        rollout = (row.get("id"), row.get("_ng_rollout_index"))
-        conversation = (*rollout, simulation.get("transcript_sha256"), simulation.get("duration_ms"))
+        told = (row.get("id"), row.get("_ng_rollout_index"), simulation.get("transcript_sha256"), simulation.get("duration_ms"))
+        conversation = tuple(map(str, told))
         if not self.simulated or conversation in self._conversations:
             return
         self._conversations.add(conversation)

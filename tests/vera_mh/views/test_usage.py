@@ -148,6 +148,18 @@ def test_two_conversations_with_the_same_words_are_two():
     assert by_role(usage_of([scored, scored | {"_ng_rollout_index": 1}]))["provider"][0] == 2
 
 
+@pytest.mark.parametrize("odd", [["x", 0], {"name": "x"}, 7, None])
+def test_a_conversation_is_known_again_whatever_stands_for_its_id(odd: Any):
+    scored = row([turn("provider", RESPONSES)], id=odd, transcript_sha256=odd) | {"_ng_rollout_index": odd}
+    assert by_role(usage_of([scored, scored, scored | {"id": "other"}]))["provider"][0] == 2
+
+
+@pytest.mark.parametrize("odd", [float("inf"), float("nan"), 1e300, 10**30])
+def test_what_is_no_number_of_tokens_is_unknown_and_in_no_sum(odd: float):
+    found = usage_of([row([turn("provider", {"input_tokens": odd, "output_tokens": 1}), turn("provider", RESPONSES)])])
+    assert by_role(found)["provider"] == (2, 1, 100, 40, 10)
+
+
 def test_a_failure_that_tells_nothing_of_its_calls_is_counted_as_such():
     failed = {"id": "Ana__sim", "_ng_failure_class": "vera_mh_simulation_failed", "error": "gone"}
     found = usage_of([SCORED, failed])
