@@ -85,7 +85,7 @@ def messages_for(speaker: Speaker, turns: Sequence[Turn], *, reminder: str) -> l
     return messages
 
 
-def conversation_from_json(records: Iterable[Mapping[str, Any]]) -> list[Turn]:
+def conversation_from_json(records: Iterable[Any]) -> list[Turn]:
     """Reads turns as `Turn.to_json` writes them.
 
     Raises:
@@ -93,6 +93,7 @@ def conversation_from_json(records: Iterable[Mapping[str, Any]]) -> list[Turn]:
     """
     turns = []
     for number, record in enumerate(records, start=1):
+        record = record if isinstance(record, Mapping) else {}
         speaker, response = record.get("speaker"), record.get("response")
         if speaker not in (PERSONA, PROVIDER) or not isinstance(response, str):
             raise RowError(f"conversation[{number - 1}]: a turn has `speaker` (persona or provider) and `response` (text)")

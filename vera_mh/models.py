@@ -20,11 +20,6 @@ _NO_COUNT = 2**53
 """From here on a number counts no tokens, and a sum of such numbers might fit no JSON."""
 
 
-def mappings(value: Any) -> list[Mapping[str, Any]]:
-    """The objects of a list, without what is none: what is only shown must not fail over a row that is otherwise of use."""
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list | tuple) else []
-
-
 class ResponsesModel(Protocol):
     """A model that continues a conversation."""
 

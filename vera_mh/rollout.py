@@ -147,6 +147,8 @@ def turns_of_row(row: Mapping[str, Any]) -> list[Turn]:
 def _turns(row: Mapping[str, Any]) -> list[Turn]:
     conversation = row.get("conversation")
     if conversation is not None:
+        if not isinstance(conversation, list):
+            raise RowError("`conversation` is no list of turns")
         return conversation_from_json(conversation)
     response = row.get("response")
     output = response.get("output") if isinstance(response, Mapping) else None

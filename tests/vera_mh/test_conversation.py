@@ -340,7 +340,9 @@ def test_turns_without_numbers_are_numbered():
     assert read == [Turn(1, PERSONA, "", "a"), Turn(2, PROVIDER, "", "b")]
 
 
-@pytest.mark.parametrize("record", [{}, {"speaker": "user", "response": "a"}, {"speaker": "persona", "response": None}])
+@pytest.mark.parametrize(
+    "record", [{}, "a", None, 5, ["a"], {"speaker": "user", "response": "a"}, {"speaker": "persona", "response": None}]
+)
 def test_a_record_that_is_no_turn_is_named_by_its_place(record):
     good = {"speaker": "persona", "response": "a"}
     with pytest.raises(RowError, match=r"conversation\[1\]: a turn has"):

@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.support.models import message, reasoning, refusal, response
-from vera_mh.models import add_usage, incomplete_reason, is_incomplete, mappings, output_text
+from vera_mh.models import add_usage, incomplete_reason, is_incomplete, output_text
 
 
 @pytest.mark.parametrize(
@@ -64,9 +62,3 @@ def test_an_unknown_usage_among_known_ones_takes_nothing_away():
     first = {"details": {"cached": 1}}
     assert add_usage([None, first, {"details": None}, None, {"details": {"cached": 1}}]) == {"details": {"cached": 2}}
     assert first == {"details": {"cached": 1}}
-
-
-def test_the_objects_of_a_list_are_found_and_what_is_none_is_passed_over():
-    assert mappings([{"a": 1}, None, "x", {}, [{}]]) == [{"a": 1}, {}]
-    lists_of_none: tuple[Any, ...] = (None, {"a": {}}, "x", 3)
-    assert not any(map(mappings, lists_of_none))

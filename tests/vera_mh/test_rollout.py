@@ -212,6 +212,12 @@ async def test_a_row_that_was_judged_before_is_judged_as_if_it_had_not_been():
     assert unjudged(row | judged | failed) == row | demo_pack().about()
 
 
+@pytest.mark.parametrize("conversation", ["a", 5, True, {"turns": []}, {}, ["a"], [None]])
+def test_a_conversation_that_is_no_list_of_turns_is_refused(conversation):
+    with pytest.raises(RowError, match=r"no list of turns|conversation\[0\]: a turn has"):
+        turns_of_row({"conversation": conversation})
+
+
 @pytest.mark.parametrize("row", [{"conversation": []}, {"response": {"output": []}}])
 def test_a_conversation_without_turns_is_refused(row):
     with pytest.raises(RowError, match="no turns"):

@@ -74,8 +74,9 @@ def rater_of_rows(rows: Iterable[Mapping[str, Any]], name: str) -> Rater:
             raise RatingsError(f"the conversation {conversation!r} stands twice", line=line)
         ratings[conversation] = {dimension: rating for dimension, rating in row["ratings"].items() if rating != UNRATED}
         names[conversation] = conversation_name(row)
-        if row.get("transcript"):
-            transcripts[conversation] = sha256(row["transcript"])
+        transcript = row.get("transcript")
+        if isinstance(transcript, str) and transcript:
+            transcripts[conversation] = sha256(transcript)
     return Rater(name, ratings, transcripts, names)
 
 

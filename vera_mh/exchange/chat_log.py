@@ -80,7 +80,7 @@ def _of_object(value: Mapping[str, Any]) -> ChatLog:
 
 def _recorded(records: Sequence[Any]) -> tuple[Turn, ...]:
     try:
-        turns = tuple(conversation_from_json(record if isinstance(record, Mapping) else {} for record in records))
+        turns = tuple(conversation_from_json(records))
     except RowError as error:
         raise ChatLogError(str(error)) from None
     if not turns:

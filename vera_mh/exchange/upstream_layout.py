@@ -22,6 +22,7 @@ from vera_mh.metrics import scored_rows
 from vera_mh.models import Json
 from vera_mh.rating import UNRATED
 from vera_mh.rollout import turns_of_row
+from vera_mh.stored_row import reason_of
 from vera_mh.transcript import render_transcript
 
 CONVERSATIONS = "conversations"
@@ -68,7 +69,7 @@ def upstream_files(rows: Iterable[Mapping[str, Any]], *, run: str) -> Iterator[t
 
 
 def _file_token(model: str) -> str:
-    return model.replace("/", "_").replace(":", "_")
+    return re.sub(r"[/:\x00]", "_", model)
 
 
 def _one_line(text: str) -> str:
@@ -77,9 +78,8 @@ def _one_line(text: str) -> str:
 
 def _sheet(row: Mapping[str, Any]) -> str:
     """The sheet of one judging: a line for each dimension that was rated."""
-    reasoning = row.get("rating_reasoning") or {}
     lines = [
-        f"{dimension}\t{rating}\t{_one_line(str(reasoning.get(dimension) or ''))}\n"
+        f"{dimension}\t{rating}\t{_one_line(reason_of(row, dimension))}\n"
         for dimension, rating in row["ratings"].items()
         if rating != UNRATED
     ]
@@ -95,15 +95,14 @@ def _result(row: Mapping[str, Any], name: str, judge: str, run: str) -> Json:
         "run_id": run,
         "judge_model": judge,
         "ratings": row["ratings"],
-        "reasoning": row.get("rating_reasoning") or {},
+        "reasoning": {dimension: reason_of(row, dimension) for dimension in row["ratings"]},
         "persona_model": simulator,
         "agent_model": response.get("model") if isinstance(response, Mapping) else None,
     }
 
 
 def _judging(result: Mapping[str, Any]) -> Judging:
-    reasoning = result["reasoning"]
-    issues = {name: first_issue(_one_line(str(reasoning.get(name) or ""))) for name in result["ratings"]}
+    issues = {name: first_issue(_one_line(reason)) for name, reason in result["reasoning"].items()}
     return Judging(result["filename"], result["run_id"], result["judge_model"], result["ratings"], issues)
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from vera_mh.models import Json, Row
 from vera_mh.rubric import Question
@@ -48,13 +47,3 @@ class RunContent:
 def row_key(row: Row) -> str:
     """Names a conversation within its run, and within a link."""
     return f"{row.get('_ng_task_index') or 0}-{row.get('_ng_rollout_index') or 0}"
-
-
-def text_of(value: Any) -> str:
-    """A field as text; empty where there is none."""
-    return "" if value is None else str(value)
-
-
-def mapping(value: Any) -> Mapping[str, Any]:
-    """A field as an object; an empty one where it is none."""
-    return value if isinstance(value, Mapping) else {}

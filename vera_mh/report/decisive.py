@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import re
 
-from vera_mh.models import Row, mappings
+from vera_mh.models import Row
 from vera_mh.navigation import ASSIGN_END
 from vera_mh.rating import HIGH_HARM, NEUTRAL, NOT_RELEVANT
-from vera_mh.report.content import mapping, text_of
+from vera_mh.stored_row import StoredStep, mapping, path_of, reason_of, text_of
 
 _ENDED_BY = re.compile(r"Question (\S+) (?:answered|triggered) ")
 """How the reasoning of a dimension begins that a question has marked Not Relevant."""
@@ -18,23 +18,21 @@ _ENDED_BY = re.compile(r"Question (\S+) (?:answered|triggered) ")
 def deciding_questions(row: Row, dimension: str) -> list[str]:
     """Ids of the questions on the path that gave a dimension its rating; none where no answer stood against Best Practice."""
     rating = mapping(row.get("ratings")).get(dimension)
-    reasoning = text_of(mapping(row.get("rating_reasoning")).get(dimension))
-    path = mappings(row.get("question_path"))
-    asked = [text_of(entry.get("question_id")) for entry in path]
+    if rating not in (HIGH_HARM, NEUTRAL, NOT_RELEVANT):
+        return []
+    reasoning, path = reason_of(row, dimension), path_of(row)
+    asked = [step.question for step in path]
     if rating == NOT_RELEVANT:
         found = _ENDED_BY.match(reasoning)
         return [found[1]] if found and found[1] in asked else []
-    if rating not in (HIGH_HARM, NEUTRAL):
-        return []
     # The field `yes_question_ids` names the first Yes of any severity; the reasoning quotes the answers that counted.
-    quoted = [id_ for id_, entry in zip(asked, path, strict=True) if _is_quoted(id_, entry, reasoning)]
+    quoted = [step.question for step in path if _is_quoted(step, reasoning)]
     named = text_of(mapping(row.get("yes_question_ids")).get(dimension))
     return quoted or [id_ for id_ in (named,) if id_ in asked]
 
 
-def _is_quoted(id_: str, entry: Row, reasoning: str) -> bool:
-    said = text_of(entry.get("reasoning"))
-    heads = (f"Q{id_}: {said}", f"Q{id_} ({ASSIGN_END}): {said}")
+def _is_quoted(step: StoredStep, reasoning: str) -> bool:
+    heads = (f"Q{step.question}: {step.reasoning}", f"Q{step.question} ({ASSIGN_END}): {step.reasoning}")
     return any(reasoning.partition(" issues found: ")[2].startswith(head) or f"; {head}" in reasoning for head in heads)
 
 

@@ -10,8 +10,9 @@ from datetime import datetime
 from typing import Any
 
 from vera_mh.models import Json
-from vera_mh.report.content import Failure, RunContent, text_of
+from vera_mh.report.content import Failure, RunContent
 from vera_mh.report.survey import Survey
+from vera_mh.stored_row import text_of
 from vera_mh.summary import summarize
 
 SHOWN = 24

@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-from vera_mh.errors import RowError
-from vera_mh.models import Json, Row, mappings
-from vera_mh.report.content import mapping, row_key, text_of
+from vera_mh.models import Json, Row
+from vera_mh.report.content import row_key
 from vera_mh.report.decisive import deciding_questions
-from vera_mh.rollout import turns_of_row
 from vera_mh.score import conversation_score
+from vera_mh.stored_row import StoredStep, StoredTurn, mapping, mappings, path_of, reason_of, text_of, turns_of
 
 
 def reading(row: Row) -> Json:
@@ -26,43 +25,32 @@ def reading(row: Row) -> Json:
         "score": conversation_score(row["ratings"]),
         "judge": text_of(row.get("judge_model")),
         "simulated": bool(simulation),
-        "turns": _turns(row, simulation),
-        "ratings": [_rating(row, dimension) for dimension in row["ratings"]],
+        "turns": [_turn(turn) for turn in turns_of(row)],
+        "ratings": [_rating(row, dimension, rating) for dimension, rating in row["ratings"].items()],
         **_judging(row),
     }
 
 
-def _turns(row: Row, simulation: Row) -> list[Json]:
-    try:
-        turns = turns_of_row(row)
-    except RowError:  # Rows reduced to what the metrics read have no conversation, and are shown without one.
-        return []
-    records = {text_of(record.get("turn")): record for record in mappings(simulation.get("turn_records"))}
-    shown = []
-    for turn in turns:
-        record = records.get(text_of(turn.turn), {})
-        usage = mapping(record.get("usage"))
-        entry = {
-            "turn": turn.turn,
-            "speaker": turn.speaker,
-            "text": turn.response,
-            "ended": turn.early_termination,
-            "empty": not turn.response.strip(),
-            "cut": text_of(record.get("incomplete_reason")) or "unknown reason" if record.get("incomplete") else "",
-            "model": text_of(record.get("model")),
-            "ms": record.get("latency_ms"),
-            "tokens": usage.get("output_tokens"),
-        }
-        shown.append(_said(entry))
-    return shown
+def _turn(turn: StoredTurn) -> Json:
+    entry = {
+        "turn": turn.number,
+        "speaker": turn.speaker,
+        "text": turn.text,
+        "ended": turn.ended,
+        "empty": turn.empty,
+        "cut": turn.cut,
+        "model": text_of(turn.record.get("model")),
+        "ms": turn.record.get("latency_ms"),
+        "tokens": mapping(turn.record.get("usage")).get("output_tokens"),
+    }
+    return _said(entry)
 
 
-def _rating(row: Row, dimension: str) -> Json:
-    reasoning = text_of(mapping(row.get("rating_reasoning")).get(dimension))
+def _rating(row: Row, dimension: str, rating: str) -> Json:
     return {
         "dimension": dimension,
-        "rating": row["ratings"][dimension],
-        "reasoning": reasoning,
+        "rating": rating,
+        "reasoning": reason_of(row, dimension),
         "decided": deciding_questions(row, dimension),
     }
 
@@ -74,29 +62,27 @@ def _judging(row: Row) -> Json:
     for receipt in receipts:
         if not receipt.get("speculative"):
             calls.setdefault(text_of(receipt.get("question_id")), []).append(receipt)
-    path = mappings(row.get("question_path"))
     return {
-        "path": [_step(entry, calls.get(text_of(entry.get("question_id")), [])) for entry in path],
+        "path": [_step(step, calls.get(step.question, [])) for step in path_of(row)],
         "ahead": [_ahead(receipt) for receipt in receipts if receipt.get("speculative")],
     }
 
 
-def _step(entry: Row, calls: list[Row]) -> Json:
-    answer, raw = text_of(entry.get("answer")), text_of(entry.get("raw_answer"))
-    step = {
-        "id": text_of(entry.get("question_id")),
-        "dimension": text_of(entry.get("dimension")),
-        "answer": answer,
-        "raw": raw if raw != answer else "",
-        "fallback": bool(entry.get("fallback")),
-        "reasoning": text_of(entry.get("reasoning")),
-        "goto": text_of(entry.get("goto")),
-        "next": text_of(entry.get("next_question_id")),
-        "special": bool(entry.get("special_case")),
+def _step(step: StoredStep, calls: list[Row]) -> Json:
+    entry = {
+        "id": step.question,
+        "dimension": step.dimension,
+        "answer": step.answer,
+        "raw": step.raw if step.raw != step.answer else "",
+        "fallback": step.fallback,
+        "reasoning": step.reasoning,
+        "goto": step.goto,
+        "next": step.following,
+        "special": step.special,
         # The last call's reply is the answer and the reasoning; those before it could not be read.
         "calls": [_call(call, said=number < len(calls) - 1) for number, call in enumerate(calls)],
     }
-    return _said(step)
+    return _said(entry)
 
 
 def _ahead(receipt: Row) -> Json:

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from vera_mh.metrics import UNIFORM_FIELDS, check_row
-from vera_mh.models import Json, Row, mappings
+from vera_mh.models import Json, Row
 from vera_mh.rating import BEST_PRACTICE, HIGH_HARM, NEUTRAL, NOT_RELEVANT, UNRATED
-from vera_mh.report.content import mapping, row_key, text_of
+from vera_mh.report.content import row_key
 from vera_mh.report.decisive import fired
 from vera_mh.score import conversation_score, is_relevant
+from vera_mh.stored_row import mapping, mappings, text_of
 
 LETTERS = {BEST_PRACTICE: "B", NEUTRAL: "S", HIGH_HARM: "H", NOT_RELEVANT: "N", UNRATED: "-"}
 

@@ -8,13 +8,13 @@ All is plain data, for whoever shows it: a terminal, a log, a page.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from vera_mh.conversation import PERSONA, PROVIDER
 from vera_mh.metrics import RATINGS
 from vera_mh.models import Json, Row
 from vera_mh.rating import HIGH_HARM
 from vera_mh.score import conversation_score
+from vera_mh.stored_row import StoredStep, StoredTurn, mapping, models_of, path_of, reason_of, text_of, turns_of
 from vera_mh.summary import Table
 
 LISTED = ("Persona", "User simulator", "Repeat", "Risk level", "Score", "High harm in", "Turns")
@@ -75,8 +75,8 @@ def conversation_page(row: Row) -> Json:
     played = f", played by {names['simulator']}" if names["simulator"] else ""
     repeat = f", repeat {names['repeat']}" if names["repeat"] != "0" else ""
     sections = [
-        {"title": "Conversation", "entries": _turns(row)},
-        {"title": "The judge's path through the rubric", "entries": path_entries(row)},
+        {"title": "Conversation", "entries": [_turn(turn) for turn in turns_of(row)]},
+        {"title": "The judge's path through the rubric", "entries": [_step(step) for step in path_of(row)]},
     ]
     return {
         "title": f"{names['persona'] or 'Conversation'}{played}{repeat}",
@@ -87,17 +87,15 @@ def conversation_page(row: Row) -> Json:
 
 
 def _facts(row: Row) -> list[list[str]]:
-    simulation = row.get("simulation") or {}
-    models = {speaker: _models(simulation, speaker) for speaker in SPEAKERS}
     facts = {
         "id": row.get("id"),
         "risk level": row.get("risk_level"),
         "disclosure": row.get("disclosure_level"),
-        "user model": models[PERSONA],
-        "chatbot model": models[PROVIDER],
+        "user model": ", ".join(models_of(row, PERSONA)),
+        "chatbot model": ", ".join(models_of(row, PROVIDER)),
         "judge model": row.get("judge_model"),
         "turns": row.get("turn_count"),
-        "ended": _ending(row, simulation),
+        "ended": _ending(row),
         "own score": None if row.get("_ng_failure_class") or not row.get("ratings") else score_text(row),
         "failed as": row.get("_ng_failure_class"),
         "failed at": row.get("failure_stage"),
@@ -106,55 +104,35 @@ def _facts(row: Row) -> list[list[str]]:
     return [[name, str(value)] for name, value in facts.items() if value not in (None, "")]
 
 
-def _models(simulation: Mapping[str, Any], speaker: str) -> str:
-    """The models as served that spoke on a side."""
-    records = [record for record in simulation.get("turn_records") or () if record.get("speaker") == speaker]
-    return ", ".join(dict.fromkeys(str(record["model"]) for record in records if record.get("model")))
-
-
-def _ending(row: Row, simulation: Mapping[str, Any]) -> str | None:
+def _ending(row: Row) -> str | None:
     if row.get("early_termination"):
         return "by the user"
-    if row.get("turn_count") is not None and row["turn_count"] == simulation.get("max_turns_effective"):
-        return "at the turn limit"
-    return None
+    limit = mapping(row.get("simulation")).get("max_turns_effective")
+    return "at the turn limit" if limit is not None and row.get("turn_count") == limit else None
 
 
 def _ratings(row: Row) -> Table:
-    ratings, why = row.get("ratings") or {}, row.get("rating_reasoning") or {}
-    rows = [[dimension, str(rating) or "-", str(why.get(dimension) or "")] for dimension, rating in ratings.items()]
+    ratings = mapping(row.get("ratings"))
+    rows = [[dimension, text_of(rating) or "-", reason_of(row, dimension)] for dimension, rating in ratings.items()]
     return {"title": "Ratings", "columns": ["Dimension", "Rating", "Why"], "rows": rows, "prose": True}
 
 
-def _turns(row: Row) -> list[Json]:
-    simulation = row.get("simulation") or {}
-    records = {record.get("turn"): record for record in simulation.get("turn_records") or ()}
-    return [_turn(turn, records.get(turn.get("turn"), {})) for turn in row.get("conversation") or ()]
-
-
-def _turn(turn: Mapping[str, Any], record: Mapping[str, Any]) -> Json:
-    speaker = SPEAKERS.get(turn.get("speaker", ""), "unknown")
-    text = str(turn.get("response") or "")
+def _turn(turn: StoredTurn) -> Json:
+    speaker = SPEAKERS.get(turn.speaker, "unknown")
     marks = [
-        *(["empty"] if not text.strip() else []),
-        *([f"cut short: {record.get('incomplete_reason') or 'unknown'}"] if record.get("incomplete") else []),
-        *(["ends the conversation"] if turn.get("early_termination") else []),
+        *(["empty"] if turn.empty else []),
+        *([f"cut short: {turn.cut}"] if turn.cut else []),
+        *(["ends the conversation"] if turn.ended else []),
     ]
     marked = f" ({', '.join(marks)})" if marks else ""
-    return {"head": f"{turn.get('turn')} {speaker}{marked}", "text": text, "voice": _VOICES.get(speaker, "")}
+    return {"head": f"{turn.number} {speaker}{marked}", "text": turn.text, "voice": _VOICES.get(speaker, "")}
 
 
-def path_entries(row: Row) -> list[Json]:
-    """The judge's path: one entry for each question, in order."""
-    return [_step(step) for step in row.get("question_path") or ()]
-
-
-def _step(step: Mapping[str, Any]) -> Json:
-    answer = str(step.get("answer") or "-")
-    if step.get("fallback"):
-        answer += f" (stands in for {step.get('raw_answer')!r}, which is no option)"
-    if step.get("special_case"):
+def _step(step: StoredStep) -> Json:
+    answer = step.answer or "-"
+    if step.fallback:
+        answer += f" (stands in for {step.raw!r}, which is no option)"
+    if step.special:
         answer += " (answers itself)"
-    following = step.get("next_question_id")
-    head = f"{step.get('question_id')} {step.get('dimension') or ''}: {answer}, then {following or 'the end'}"
-    return {"head": head, "text": str(step.get("reasoning") or ""), "voice": _VOICES["judge"]}
+    head = f"{step.question} {step.dimension}: {answer}, then {step.following or 'the end'}"
+    return {"head": head, "text": step.reasoning, "voice": _VOICES["judge"]}

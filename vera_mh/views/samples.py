@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from vera_mh.conversation import PERSONA
+from vera_mh.conversation import PERSONA, PROVIDER
 from vera_mh.metrics import OVERALL
 from vera_mh.models import Json, Row
 from vera_mh.score import conversation_score, tally
+from vera_mh.stored_row import mapping, models_of, path_of, reason_of, text_of, turns_of
 
 _METADATA = (
     "persona_name",
@@ -55,25 +56,16 @@ def sample(row: Row) -> Json:
         "messages": _messages(row),
         "scores": {} if failure else _scores(row),
         "metadata": {name: row[name] for name in _METADATA if row.get(name) is not None},
-        "model": _provider_model(row),
+        "model": next(iter(models_of(row, PROVIDER)), ""),
         "error": f"{failure}: {row.get('error')}" if failure else None,
     }
 
 
 def _messages(row: Row) -> list[Json]:
-    prompt = (row.get("simulation") or {}).get("provider_system_prompt")
-    system = [{"role": "system", "content": str(prompt)}] if prompt else []
-    turns = row.get("conversation") or ()
-    said = [
-        {"role": "user" if turn.get("speaker") == PERSONA else "assistant", "content": str(turn.get("response") or "")}
-        for turn in turns
-    ]
+    prompt = text_of(mapping(row.get("simulation")).get("provider_system_prompt"))
+    system = [{"role": "system", "content": prompt}] if prompt else []
+    said = [{"role": "user" if turn.speaker == PERSONA else "assistant", "content": turn.text} for turn in turns_of(row)]
     return [*system, *said]
-
-
-def _provider_model(row: Row) -> str:
-    records = (row.get("simulation") or {}).get("turn_records") or ()
-    return next((str(record["model"]) for record in records if record.get("speaker") != PERSONA and record.get("model")), "")
 
 
 def _scores(row: Row) -> dict[str, Json]:
@@ -89,12 +81,11 @@ def _scores(row: Row) -> dict[str, Json]:
 
 def _rating(row: Row, dimension: str) -> Json:
     """A rating, explained by its reason and the judge's path through the dimension."""
-    why = str((row.get("rating_reasoning") or {}).get(dimension) or "")
-    path = [step for step in row.get("question_path") or () if step.get("dimension") == dimension]
-    lines = [f"{step.get('question_id')}: {step.get('answer')}. {step.get('reasoning') or ''}".rstrip() for step in path]
+    path = [step for step in path_of(row) if step.dimension == dimension]
+    lines = [f"{step.question}: {step.answer}. {step.reasoning}".rstrip() for step in path]
     return {
         "value": row["ratings"][dimension] or "unrated",
-        "explanation": "\n\n".join(filter(None, [why, *lines])),
+        "explanation": "\n\n".join(filter(None, [reason_of(row, dimension), *lines])),
         "metadata": {},
     }
 

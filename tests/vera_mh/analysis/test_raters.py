@@ -82,6 +82,11 @@ def test_the_judge_of_a_run_rated_its_conversations_and_their_repeats():
     assert rater.names == {"Ana__sim": conversation_name(rows[0]), "Ana__sim/run2": conversation_name(rows[1])}
 
 
+@pytest.mark.parametrize("transcript", [5, True, ["user: hi"], {}, None, ""])
+def test_a_transcript_that_is_no_text_has_no_digest(transcript):
+    assert rater_of_rows([scored_row("B", transcript=transcript)], "judge").transcripts == {}
+
+
 def test_two_conversations_whose_files_would_be_called_the_same_are_kept_apart():
     rows = [scored_row("B", id="my a", persona_name=None), scored_row("S", id="my/a", persona_name=None)]
     assert rater_of_rows(rows, "judge").names == {"my a": "my_a", "my/a": "my_a"}

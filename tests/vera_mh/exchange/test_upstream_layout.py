@@ -22,7 +22,8 @@ SAID = [{"speaker": "persona", "response": "hi"}, {"speaker": "provider", "respo
 
 def judged(letters: str, **more: Any) -> dict[str, Any]:
     reasoning = {"First": 'High risk issues found: Q3: it\tsaid\n"no"; or, so; Q4: more', "Second": "No issues."}
-    return scored_row(letters, conversation=SAID, rating_reasoning=reasoning, judge_model="org/judge:1", **more)
+    said = {"conversation": SAID, "rating_reasoning": reasoning, "judge_model": "org/judge:1"}
+    return scored_row(letters, **(said | more))
 
 
 def written(*rows: dict[str, Any]) -> dict[str, bytes]:
@@ -99,6 +100,18 @@ def test_failed_rows_are_left_out_and_rows_that_nobody_judged_are_refused():
     assert written(failed, judged("BSH")) == written(judged("BSH"))
     with pytest.raises(RowError, match=r"row 2: .*ratings: missing"):
         written(judged("BSH"), {"id": "y", "conversation": SAID})
+
+
+def test_no_name_of_a_judge_leads_to_a_file_that_cannot_be_written():
+    names = list(written(judged("BSH", judge_model="../a\0b:1")))
+    assert [name for name in names if name.endswith(".tsv")][0].endswith("_sim_run1_.._a_b_1_i1.tsv")
+    assert not any("\0" in name or "/../" in name for name in names)
+
+
+@pytest.mark.parametrize("reasoning", ["text", ["a"], 5, {"First": None}])
+def test_reasons_of_another_shape_are_left_out_of_the_sheet(reasoning):
+    (sheet,) = [content for name, content in written(judged("H-N", rating_reasoning=reasoning)).items() if name.endswith(".tsv")]
+    assert sheet.decode().splitlines()[1:] == ["First\tHigh Potential for Harm\t", "Third\tNot Relevant\t"]
 
 
 def test_two_conversations_of_one_name_are_refused():

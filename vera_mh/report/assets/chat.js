@@ -7,10 +7,10 @@ function chat(reading, prefix) {
 }
 
 function chatTurn(turn, user, prefix) {
-  const who = turn.speaker === 'persona' ? user : ['Chatbot'];
+  const who = turn.speaker === 'persona' ? user : turn.speaker === 'provider' ? ['Chatbot'] : ['Unknown speaker'];
   const text = turn.text === undefined ? '' : turn.text;
   const facts = joined([turn.model && isolated(turn.model), turn.tokens !== undefined && plural(turn.tokens, 'token'), turn.ms !== undefined && Math.round(turn.ms) + ' ms'], ' · ');
-  return h('li', { class: 'turn ' + turn.speaker, id: prefix + 'turn-' + turn.turn },
+  return h('li', { class: 'turn ' + (turn.speaker || 'unknown'), id: prefix + 'turn-' + turn.turn },
     h('p', { class: 'speaker' }, h('span', {}, who), h('span', { class: 'number' }, h('span', { class: 'sr' }, 'turn '), turn.turn)),
     h('div', { class: 'bubble' },
       turn.empty ? h('p', { class: 'silent' }, text ? 'said nothing but blanks' : 'said nothing') : h('p', { class: 'words', dir: 'auto' }, said(text))),
