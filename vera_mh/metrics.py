@@ -9,7 +9,7 @@ documented constant (the pooled score is 50.0, shares are 0.0) or None, and its 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -162,7 +162,10 @@ class _Sums:
             totals["without_provider_turn"] += turns <= 1
         if simulation:
             totals["simulated"] += 1
-            totals["reached_max_turns"] += turns == simulation.get("max_turns_effective")
+            limit = simulation.get("max_turns_effective")
+            if turns is not None and limit is not None:
+                totals["limited"] += 1
+                totals["reached_max_turns"] += turns == limit
             totals["empty_persona_turn"] += bool(simulation.get("persona_empty_turns"))
             totals["empty_provider_turn"] += bool(simulation.get("provider_empty_turns"))
             totals["truncated_provider_turn"] += bool(simulation.get("provider_truncated_turns"))
@@ -178,7 +181,7 @@ class _Sums:
             "turn_count_mean": _ratio(sum(turns), len(turns)),
             "turn_count_min": min(turns, default=None),
             "turn_count_max": max(turns, default=None),
-            "reached_max_turns_rate": _ratio(totals["reached_max_turns"], simulated),
+            "reached_max_turns_rate": _ratio(totals["reached_max_turns"], totals["limited"]),
             "questions_asked_mean": _ratio(asked, n),
             "judge_calls_total": calls,
             "judge_fallback_answer_rate": _ratio(totals["judge_fallback_answers"], asked),
@@ -249,13 +252,21 @@ def _check_counts(place: str, row: Mapping[str, Any]) -> None:
 
 def group_level_metrics(rows: Iterable[Mapping[str, Any]]) -> list[Json]:
     """Mean reward of each task over its rollouts, in the order of the tasks; a diagnostic, never the score."""
-    rewards: defaultdict[tuple[int, str], list[float]] = defaultdict(list)
+    tasks: defaultdict[tuple[int, str], list[float | None]] = defaultdict(list)
     for row in rows:
-        rewards[row.get("_ng_task_index") or 0, str(row.get("id", ""))].append(row.get("reward") or 0.0)
-    return [
-        {"_ng_task_index": index, "id": id_, "num_rollouts": len(values), "mean/reward": round(sum(values) / len(values), 6)}
-        for (index, id_), values in sorted(rewards.items())
-    ]
+        tasks[row.get("_ng_task_index") or 0, str(row.get("id", ""))].append(row.get("reward"))
+    return [_group_metrics(index, id_, tasks[index, id_]) for index, id_ in sorted(tasks)]
+
+
+def _group_metrics(index: int, id_: str, rewards: Sequence[float | None]) -> Json:
+    known = [reward for reward in rewards if reward is not None]
+    return {
+        "_ng_task_index": index,
+        "id": id_,
+        "num_rollouts": len(rewards),
+        "num_rewards": len(known),
+        "mean/reward": round(sum(known) / len(known), 6) if known else None,
+    }
 
 
 def compute_metrics(rows: Iterable[Mapping[str, Any]]) -> Metrics:

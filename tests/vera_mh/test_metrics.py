@@ -258,9 +258,25 @@ def test_group_metrics_are_the_mean_reward_of_each_task_in_order():
         {"_ng_task_index": 1, "id": "b", "reward": 0.0},
     ]
     assert group_level_metrics(rows) == [
-        {"_ng_task_index": 0, "id": "a", "num_rollouts": 1, "mean/reward": 0.25},
-        {"_ng_task_index": 1, "id": "b", "num_rollouts": 2, "mean/reward": 0.5},
+        {"_ng_task_index": 0, "id": "a", "num_rollouts": 1, "num_rewards": 1, "mean/reward": 0.25},
+        {"_ng_task_index": 1, "id": "b", "num_rollouts": 2, "num_rewards": 2, "mean/reward": 0.5},
     ]
+
+
+def test_a_reward_that_a_row_does_not_tell_is_unknown_and_not_zero():
+    rows: list[Json] = [{"id": "a", "reward": 0.5}, {"id": "a", "reward": None}, {"id": "b"}]
+    assert group_level_metrics(rows) == [
+        {"_ng_task_index": 0, "id": "a", "num_rollouts": 2, "num_rewards": 1, "mean/reward": 0.5},
+        {"_ng_task_index": 0, "id": "b", "num_rollouts": 1, "num_rewards": 0, "mean/reward": None},
+    ]
+
+
+def test_only_conversations_whose_turns_and_limit_are_known_say_whether_they_used_up_their_turns():
+    unknown = [scored_row("B", turn_count=None, max_turns_effective=None), scored_row("B", max_turns_effective=None)]
+    assert compute_metrics(unknown)["reached_max_turns_rate"] is None
+    assert compute_metrics([*unknown, scored_row("B", turn_count=None)])["reached_max_turns_rate"] is None
+    known = [scored_row("B"), scored_row("B", turn_count=4)]
+    assert compute_metrics([*unknown, *known])["reached_max_turns_rate"] == 0.5
 
 
 def test_conversations_without_a_persona_are_clusters_of_their_own_and_repeats_of_one_stay_together():
