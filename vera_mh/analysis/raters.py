@@ -13,7 +13,7 @@ from typing import Any
 
 from vera_mh.errors import RatingsError, RowError
 from vera_mh.exchange.upstream_names import conversation_name
-from vera_mh.metrics import scored_rows
+from vera_mh.metrics import check_row
 from vera_mh.rating import BEST_PRACTICE, HIGH_HARM, NEUTRAL, NOT_RELEVANT, UNRATED
 from vera_mh.transcript import sha256
 
@@ -65,7 +65,7 @@ def rater_of_rows(rows: Iterable[Mapping[str, Any]], name: str) -> Rater:
         if row.get("_ng_failure_class"):
             continue
         try:
-            scored_rows([row], "row")
+            check_row("row", row)
         except RowError as error:
             raise RatingsError(str(error), line=line, mend="give rollouts that are judged") from None
         repeat = int(row.get("_ng_rollout_index") or 0)

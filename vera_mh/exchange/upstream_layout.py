@@ -18,7 +18,7 @@ from vera_mh.errors import RowError
 from vera_mh.exchange.upstream_names import conversation_name, model_token
 from vera_mh.exchange.upstream_results import Judging, dimensions_of, results_csv
 from vera_mh.exchange.upstream_scores import upstream_scores
-from vera_mh.metrics import scored_rows
+from vera_mh.metrics import check_row
 from vera_mh.models import Json
 from vera_mh.rating import UNRATED
 from vera_mh.rollout import turns_of_row
@@ -48,18 +48,18 @@ def upstream_files(rows: Iterable[Mapping[str, Any]], *, run: str) -> Iterator[t
     results: list[Json] = []
     names: set[str] = set()
     sheets: list[tuple[str, bytes]] = []
-    for number, row in enumerate(rows):
+    for number, row in enumerate(rows, start=1):
         if row.get("_ng_failure_class"):
             continue
-        (scored,) = scored_rows([row], f"row {number + 1}: ")
-        name = conversation_name(scored)
+        check_row(f"row {number}", row)
+        name = conversation_name(row)
         if name in names:
-            raise RowError(f"row {number + 1}: two conversations have the name {name!r}")
+            raise RowError(f"row {number}: two conversations have the name {name!r}")
         names.add(name)
-        yield f"{CONVERSATIONS}/{name}.txt", render_transcript(turns_of_row(scored)).encode("utf-8", "replace")
-        judge = str(scored.get("judge_model") or "unknown")
-        sheets.append((f"{name}_{_file_token(judge)}_i1.tsv", _sheet(scored).encode("utf-8", "replace")))
-        results.append(_result(scored, name, judge, run))
+        yield f"{CONVERSATIONS}/{name}.txt", render_transcript(turns_of_row(row)).encode("utf-8", "replace")
+        judge = str(row.get("judge_model") or "unknown")
+        sheets.append((f"{name}_{_file_token(judge)}_i1.tsv", _sheet(row).encode("utf-8", "replace")))
+        results.append(_result(row, name, judge, run))
     folder = f"{EVALUATIONS}/j_{model_token('_'.join(f'{judge}x1' for judge in _named(results, 'judge_model')))}__{run}"
     for name, sheet in sheets:
         yield f"{folder}/{name}", sheet

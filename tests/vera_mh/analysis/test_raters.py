@@ -95,7 +95,7 @@ def test_two_conversations_whose_files_would_be_called_the_same_are_kept_apart()
 @pytest.mark.parametrize(
     ("rows", "line", "complaint"),
     [
-        ([scored_row("B"), {"id": "x"}], 2, "ratings: missing"),
+        ([scored_row("B"), {"id": "x"}], 2, r"^row\.ratings: missing"),
         ([scored_row("B"), scored_row("B")], 2, "'Ana__sim' stands twice"),
     ],
 )
