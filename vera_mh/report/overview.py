@@ -133,7 +133,10 @@ def facts(run: RunContent, survey: Survey) -> list[Fact]:
 
 def _served(survey: Survey, speaker: str, name: str = "", *, asked: str = "") -> list[str]:
     models = survey.served.get((speaker, name), Counter())
-    values = [model if len(models) == 1 else f"{model} ({count} conversations)" for model, count in models.most_common()]
+    values = [
+        model if len(models) == 1 else f"{model} ({count} conversation{'s' * (count != 1)})"
+        for model, count in models.most_common()
+    ]
     if asked and asked not in models:
         return [f"{asked}, served as {value}" for value in values] or [asked]
     return values
@@ -160,7 +163,7 @@ def _rubric(survey: Survey) -> list[str]:
 def _conversations(survey: Survey) -> list[str]:
     n, personas = len(survey.entries), len(survey.personas - {""})
     repeats = 1 + max((entry.get("repeat", 0) for entry in survey.entries), default=0)
-    parts = [f"{n} with {personas} personas" if personas else str(n)]
+    parts = [f"{n} with {personas} persona{'s' * (personas != 1)}" if personas else str(n)]
     if repeats > 1:
         parts.append(f"{repeats} repeats")
     if survey.turn_limits:

@@ -147,6 +147,13 @@ def test_the_notes_say_that_conversations_could_be_longer_in_one_run():
         assert "equally many turns" not in " ".join(compare([row | short for row in BASE], other)["notes"])
 
 
+def test_a_single_pair_is_told_as_one():
+    text = " ".join(compare(BASE[:1], OTHER[:1])["notes"])
+    assert "1 pair: conversations" in text
+    assert "of 1 pair." in text
+    assert "1 pairs" not in text
+
+
 def test_the_notes_say_what_a_pair_is_and_how_many_conversations_were_harmful():
     found = compare([*BASE, scored_row("NNN", persona="Cy")], [*OTHER, scored_row("BBB", persona="Cy")])
     text = " ".join(found["notes"])

@@ -46,6 +46,14 @@ def test_it_is_counted_how_the_ratings_of_a_dimension_moved_where_both_runs_have
     assert "3 of 4 pairs rated in both: 1 better, 1 worse, 1 the same" in text
 
 
+def test_a_single_pair_is_told_as_one():
+    text = page_of(rated("BBB"), rated("HBB")).text
+    assert "over 1 pair, 1 of them rated in both" in text
+    assert "1 of 1 pair rated in both" in text
+    assert "1 of 1 pair changed" in text
+    assert "1 pairs" not in text
+
+
 def test_who_changed_most_comes_first():
     page = page_of(rated("BBB", "BBB", "SSS"), rated("SSS", "HHH", "BBB"))
     assert page.text.index("P1 −100.00") < page.text.index("P0 −50.00") < page.text.index("P2 +50.00")

@@ -100,6 +100,12 @@ def test_where_everything_is_not_relevant_no_score_of_nothing_is_shown():
     assert "50.00" not in page.text
 
 
+def test_a_single_conversation_is_told_as_one():
+    text = page_of(graded("BSN")).text
+    assert "1 with 1 persona" in text
+    assert "1 personas" not in text
+
+
 def test_rows_that_tell_neither_persona_nor_risk_level_nor_simulation_are_shown():
     bare = {"_ng_task_index": 3, "_ng_rollout_index": 1, "ratings": {"First": "Best Practice"}}
     page = page_of([bare])
