@@ -26,6 +26,7 @@ Report = Callable[[str], None]
 
 _LINES_KEPT = 20
 _LONGEST_LINE = 2000
+_LONGEST_READ = 8 * _LONGEST_LINE
 _POLL_SECONDS = 0.05
 _ANSWER_SECONDS = 1.0
 _REMIND_SECONDS = 5.0
@@ -105,16 +106,21 @@ class ServerProcess:
             *lines, rest = (rest + content).split(b"\n")
             for line in lines:
                 self._print(line)
-            if len(rest) > _LONGEST_LINE:
-                self._print(rest)
-                rest = b""
+            rest = rest[: _LONGEST_READ + 1]  # Enough to tell that it is too long, however much of it comes.
         if rest:
             self._print(rest)
 
     def _print(self, line: bytes) -> None:
-        text = mask_text(line[:_LONGEST_LINE].decode("utf-8", "replace").rstrip(), self._hidden)
+        text = _shown(line, self._hidden)
         self.last_lines.append(text)
         self._report(f"[{self.name}] {text}")
+
+
+def _shown(line: bytes, hidden: frozenset[str]) -> str:
+    """The beginning of a line, masked. It is masked as a whole and only then cut, lest half a secret stays."""
+    if len(line) > _LONGEST_READ:
+        return f"(a line of more than {_LONGEST_READ} bytes is left out)"
+    return mask_text(line.decode("utf-8", "replace").rstrip(), hidden)[:_LONGEST_LINE]
 
 
 class Fleet:
