@@ -24,6 +24,7 @@ from gym_host.cli.main import main as gym
 from gym_host.cli.output import say_next, show_tables, stderr_console, stdout_console
 from gym_host.cli.outputs import refuse_output
 from gym_host.cli.parser import Parser, positive
+from gym_host.config.masking import mask_text
 from gym_host.errors import UserError
 from gym_host.jsonl import Json, write_json
 from gym_host.runs.finished import read_run
@@ -88,7 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return calibrate(args)
     except UpstreamError as error:
-        raise UserError(error.what, where=_FLAGS.get(error.where or "", error.where), mend=error.mend) from error
+        # Upstream may repeat the address that it asked, with a password in it: that goes into no traceback either.
+        raise UserError(mask_text(error.what), where=_FLAGS.get(error.where or "", error.where), mend=error.mend) from None
     except VeraMHError as error:
         raise UserError(str(error)) from error
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,6 +30,8 @@ ENDPOINT = "the judge's endpoint"
 """What may be at fault: the `where` of an `UpstreamError`."""
 
 _TAIL = 5
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
+_SHORTEST_SECRET = 6  # A shorter one is a placeholder, and to mask it would tear the text apart.
 _POLL_SECONDS = 0.5
 
 
@@ -114,7 +117,7 @@ class Upstream:
             ready = _line(process, said, self)
             if "fatal" in ready:
                 raise UpstreamError(
-                    f"upstream cannot be imported: {ready['fatal']}",
+                    f"upstream cannot be imported: {_masked(ready['fatal'], _environment())}",
                     where=f"{self.python} in {self.folder}",
                     mend="install what the checkout's pyproject.toml names into that environment",
                 )
@@ -160,7 +163,7 @@ class Upstream:
             _end(process)
         if process.returncode != 0 or not list(output.rglob("*.tsv")):
             raise UpstreamError(
-                f"upstream's judge.py judged nothing:\n{_tail(said)}",
+                f"upstream's judge.py judged nothing:\n{_tail(said, environment)}",
                 where=ENDPOINT,
                 mend="check what is said of the judge's endpoint and model",
             )
@@ -221,15 +224,23 @@ def _line(process: subprocess.Popen[bytes], said: Path, upstream: Upstream) -> J
         return dict(json.loads(stream.readline()))
     except ValueError:
         raise UpstreamError(
-            f"upstream's process ended, or said what is no answer:\n{_tail(said)}",
+            f"upstream's process ended, or said what is no answer:\n{_tail(said, _environment())}",
             where=f"{upstream.python} in {upstream.folder}",
             mend="run that Python in that folder, and import upstream's `judge` there",
         ) from None
 
 
-def _tail(path: Path) -> str:
-    lines = path.read_text("utf-8", "replace").splitlines()
+def _tail(path: Path, environment: Mapping[str, str]) -> str:
+    lines = _masked(path.read_text("utf-8", "replace"), environment).splitlines()
     return "\n".join(f"  {line}" for line in lines[-_TAIL:]) or "  (it said nothing)"
+
+
+def _masked(text: str, environment: Mapping[str, str]) -> str:
+    """What a process said, without the keys that its environment told it."""
+    keys = {value for name, value in environment.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET}
+    for key in sorted(keys, key=len, reverse=True):
+        text = text.replace(key, "****")
+    return text
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

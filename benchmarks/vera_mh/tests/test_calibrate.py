@@ -316,3 +316,22 @@ def test_a_judge_of_upstreams_that_judges_nothing_is_told_in_its_words(calibrate
     err = calibrate("--controls", "live", *LIVE, "--judge-model", "other")[2]
     assert "Unsupported model: other" in err
     assert "where: --judge-url, --judge-model and --judge-extra-params" in err
+
+
+def test_a_key_that_upstreams_judge_repeats_is_not_repeated(calibrate: Calibration):
+    said = 'print(os.environ["OPENAI_API_KEY"], "http://me:my-password@host/v1"); sys.exit('
+    calibrate.change_upstream("judge.py", "sys.exit(", said)
+    err = calibrate("--controls", "live", *LIVE, "--judge-model", "other")[2]
+    assert "**** http://****@host/v1" in err
+    assert "a-secret" not in err
+    assert "my-password" not in err
+
+
+@pytest.mark.parametrize(
+    "saying", ['print(os.environ["MY_API_KEY"], flush=True); os._exit(7)', 'raise ValueError(os.environ["MY_API_KEY"])']
+)
+def test_a_key_of_the_environment_that_upstream_repeats_is_not_repeated(calibrate: Calibration, monkeypatch, saying: str):
+    monkeypatch.setenv("MY_API_KEY", "a-secret-of-mine")
+    calibrate.change_upstream("judge/score.py", "import csv", f"import os; {saying}")
+    code, _, err = calibrate("--controls", "score")
+    assert (code, "****" in err, "a-secret" in err) == (2, True, False)
