@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     """Merges shards and computes their metrics.
 
     Returns:
-        0 if every rollout of the shards is scored, else 1.
+        0 if every rollout of the shards is scored, all by one measure; else 1.
     """
     files = RunFiles.of(args.output)
     _refuse_existing(files, overwrite=args.overwrite)

@@ -76,7 +76,7 @@ def exit_code(outcome: Outcome) -> int:
     """The exit code for how a run ended."""
     if outcome.interrupted:
         return INTERRUPTED
-    return 0 if outcome.complete else 1
+    return 0 if outcome.complete and not outcome.mixed else 1
 
 
 def stdout_console(*, wraps: bool = False) -> Console:
@@ -91,6 +91,7 @@ def stdout_console(*, wraps: bool = False) -> Console:
     return console
 
 
+_ONE_MEASURE = "judge all of it again by one measure (`gym eval reverify`), before any of these figures is used"
 GO_ON = "run the same command with --resume; what is scored stays, the rest is tried again"
 
 
@@ -103,7 +104,7 @@ def show_outcome(
         outcome: How it ended.
         files: Its files.
         go_on: What to do about what is missing, as long as something can be done.
-        done: What to do when nothing is missing.
+        done: What to do when nothing is missing, and all was rated by one measure.
         note: What else there is to say of it.
         report: The page that shows the run, if one was written.
     """
@@ -112,7 +113,7 @@ def show_outcome(
         _show_outcome(console, outcome, files, report)
         if note is not None:
             console.print(note)
-        say_next(done if outcome.complete else _next(outcome, go_on))
+        say_next(_next(outcome, go_on, done))
 
 
 def say_next(what: str) -> None:
@@ -154,7 +155,9 @@ def _counts(outcome: Outcome) -> str:
     return f"{outcome.scored} rollouts scored, {failed}; how many were planned is not known, since no file here tells it."
 
 
-def _next(outcome: Outcome, go_on: str) -> str:
+def _next(outcome: Outcome, go_on: str, done: str) -> str:
+    if outcome.complete:
+        return _ONE_MEASURE if outcome.mixed else done
     missing = outcome.planned - outcome.scored
     if outcome.given_up + outcome.left_out < missing:
         return go_on

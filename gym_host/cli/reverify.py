@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     """Reverifies a run.
 
     Returns:
-        0 if every rollout is scored, 1 if some are not, 130 if it was interrupted.
+        0 if every rollout is scored, all by one measure; 1 if not; 130 if it was interrupted.
     """
     evaluation = plan_reverification(args)
     raise_file_limit(2 * evaluation.concurrency)
@@ -122,7 +122,8 @@ def plan_reverification(args: argparse.Namespace) -> Evaluation:
         configuration=words_of_configuration(args),
         only=chosen.only,
         judging=frozenset(instance.name for instance in instances),
-        carried=chosen.carried,
+        carried=chosen.carried.rows(),
+        carried_from=RunFiles.of(args.rollouts) if chosen.carried and not args.append else None,
         source={"reverifies": stored.sha256, "judge_failed_only": args.judge_failed_only},
         prices=prices_of(instances),
         meter=meter_of(components, instances, verifier),

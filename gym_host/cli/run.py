@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     """Runs an evaluation.
 
     Returns:
-        0 if every rollout is scored, 1 if some are not, 130 if it was interrupted.
+        0 if every rollout is scored, all by one measure; 1 if not; 130 if it was interrupted.
     """
     evaluation = plan_evaluation(args)
     raise_file_limit(2 * evaluation.concurrency)

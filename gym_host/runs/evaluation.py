@@ -28,7 +28,7 @@ from gym_host.runs.progress import BarDisplay, Counts, Display, LineDisplay, Run
 from gym_host.runs.replacing import DroppedOnceScored, drop, kept, set_aside
 from gym_host.runs.rollouts import Collector
 from gym_host.runs.run_files import FAILURE_CLASS, FailedBefore, Key, RunFiles, Scored, key_of, mend, read_failures
-from gym_host.runs.run_record import begin, end, settle_record
+from gym_host.runs.run_record import begin, end, refuse_other_scorer, settle_record
 from gym_host.runs.scoreboard import MetricFields, Scoreboard, metric_fields
 from gym_host.runs.tasks import described
 from gym_host.serving.calls import ServerCalls
@@ -59,6 +59,7 @@ class Evaluation:
         only: Keys that may be attempted; None for all.
         judging: Names of servers that take part in no conversation, but only judge.
         carried: Scored rows that are taken over as they are.
+        carried_from: The files of the run that these rows are of; None if there are none, or if they are in place already.
         source: What the identity says besides rows and servers.
         configuration: The words that chose the configuration, so that a finished run can be scored again without them.
         prices: What the servers cost, by name.
@@ -81,6 +82,7 @@ class Evaluation:
     only: AbstractSet[Key] | None = None
     judging: AbstractSet[str] = frozenset()
     carried: Iterable[Json] = ()
+    carried_from: RunFiles | None = None
     source: Json = field(default_factory=dict)
     configuration: Json = field(default_factory=dict)
     prices: Json = field(default_factory=dict)
@@ -211,6 +213,8 @@ async def _open(run: _Run) -> None:
     """Settles which run this is, and what an earlier one left."""
     evaluation, files = run.evaluation, run.files
     identity = await run_identity(described(evaluation.rows), evaluation.agent, evaluation.instances, run.calls)
+    if evaluation.carried_from is not None:
+        refuse_other_scorer(evaluation.carried_from, identity)
     if evaluation.overwrite:
         set_aside(files)  # Only now, when the servers run. The page can be made anew from what is kept.
         files.drop_report()

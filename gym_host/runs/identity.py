@@ -45,7 +45,13 @@ async def _about(name: str, calls: ServerCalls) -> Any:
 
 
 def refuse_other_run(
-    found: Mapping[str, Any], wanted: Mapping[str, Any], *, where: str, addresses_of: Collection[str] = ()
+    found: Mapping[str, Any],
+    wanted: Mapping[str, Any],
+    *,
+    where: str,
+    what: str = "this is the output of another run",
+    mend: str = "give the same settings as before, or choose another --output",
+    addresses_of: Collection[str] = (),
 ) -> None:
     """Refuses to go on with files of another run.
 
@@ -53,6 +59,8 @@ def refuse_other_run(
         found: The identity of the files.
         wanted: The identity of the run that is to be done.
         where: The file that says so.
+        what: What is wrong if they differ.
+        mend: What to do about it.
         addresses_of: Names of servers whose endpoint may be another.
 
     Raises:
@@ -64,9 +72,9 @@ def refuse_other_run(
     shown = "; ".join(f"{key} was {_short(was)}, now {_short(now)}" for key, was, now in differing[:5])
     more = f" (and {len(differing) - 5} more)" if len(differing) > 5 else ""
     raise OutputError(
-        f"this is the output of another run: {shown}{more}",
+        f"{what}: {shown}{more}",
         where=where,
-        mend="give the same settings as before, or choose another --output",
+        mend=mend,
     )
 
 

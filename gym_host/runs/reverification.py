@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,7 +104,7 @@ class Selection:
     rows: Sequence[Json]
     stored: StoredRows
     only: frozenset[Key]
-    carried: Iterable[Json] = ()
+    carried: StoredRows
 
 
 def select(stored: Stored, *, judge_failed_only: bool, limit: int | None) -> Selection:
@@ -125,4 +125,4 @@ def select(stored: Stored, *, judge_failed_only: bool, limit: int | None) -> Sel
         raise UserError(f"there are no {what} to judge again", where="--rollouts")
     whole = judge_failed_only or limit is None
     rows = [stored.rows[key] for key in sorted(stored.rows if whole else only)]
-    return Selection(rows, source, only, stored.scored.rows() if judge_failed_only else ())
+    return Selection(rows, source, only, carried=stored.scored if judge_failed_only else StoredRows())

@@ -62,6 +62,28 @@ def settle_record(files: RunFiles, identity: Json, *, joins: bool = False, judgi
     return record | {"identity": identity} if nothing_scored else record
 
 
+def refuse_other_scorer(source: RunFiles, identity: Json) -> None:
+    """Refuses to take over the scored rows of a run, unless the servers that are used now are those that scored them.
+
+    Args:
+        source: The files of the run.
+        identity: What makes the run that takes them over.
+
+    Raises:
+        OutputError: A server was another, or nothing tells what it was.
+    """
+    mend = "give the same settings as before, or judge all of it anew (leave --judge-failed-only out)"
+    if not source.run.exists():
+        raise OutputError(
+            f"{source.rollouts} is there without {source.run.name}, so it cannot be told what scored its rows",
+            where=str(source.run),
+            mend="judge all of it anew (leave --judge-failed-only out)",
+        )
+    found = read_record(source, mend=mend).get("identity", {})
+    what = "the scored rows that would be kept were scored otherwise"
+    refuse_other_run(_servers(found, identity), _servers(identity, identity), where=str(source.run), what=what, mend=mend)
+
+
 def _holds_conversations(files: RunFiles) -> bool:
     """Whether conversations are finished of which only the judging failed."""
     return files.failures.exists() and any(awaits_judge(line.value) for line in read_lines(files.failures, ended=True))

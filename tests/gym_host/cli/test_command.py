@@ -337,15 +337,16 @@ def test_a_setting_of_the_evaluated_model_can_be_overridden_without_naming_its_t
     assert "top_k: 5" in said.out
 
 
-def test_rows_that_were_rated_by_two_measures_in_one_run_are_said_to_be_mixed(gym: Gym, sums: SumsRoot):
+def test_rows_that_were_rated_by_two_measures_in_one_run_are_said_to_be_mixed_and_the_run_is_no_success(gym: Gym, sums: SumsRoot):
     sums.write([sum_row(1, rater="one"), sum_row(2, rater="two")])
     said = gym(*sums_run())
-    assert said.code == 0
+    assert said.code == 1
     assert "MIXED: `rater` is not the same in all rows: one, two" in said.out
+    assert "next: judge all of it again by one measure" in said.out
     assert measure(gym, "x") == {"rater": ["one", "two"]}
     files = ("--input-glob", "results/x.jsonl", "--output", "results/all.jsonl")
     again = gym("eval", "aggregate", "--search-dir", sums.path, *files)
-    assert again.code == 0, again.err
+    assert again.code == 1, again.err
     assert measure(gym, "all") == {"rater": ["one", "two"]}
 
 

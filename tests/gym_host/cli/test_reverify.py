@@ -345,6 +345,32 @@ def test_a_limit_of_failed_judgings_leaves_the_rest_missing(gym: Gym, sums: Sums
     assert sums.calls()[3:] == ["verify 0 0", "verify 1 0"]
 
 
+def test_rows_are_carried_over_only_beside_those_of_the_same_judge_and_nothing_is_judged_otherwise(gym: Gym, sums: SumsRoot):
+    run(gym, sums, *HALF)
+    said = gym.refuses(*reverify("--judge-failed-only", f"{VERIFIER}.bonus=3"))
+    assert "rows that would be kept were scored otherwise: servers.sums_verifier.settings.bonus was None, now 3" in said
+    assert "where: results/x_run.json" in said
+    assert "leave --judge-failed-only out" in said
+    assert "about.greeting was 'hello', now 'hi'" in gym.refuses(*reverify("--judge-failed-only", f"{VERIFIER}.greeting=hi"))
+    assert gym(*reverify("--judge-failed-only", "--disable-aggregation")).code == 1
+    assert "bonus was None, now 3" in gym.refuses(*reverify("--judge-failed-only", "--overwrite", f"{VERIFIER}.bonus=3"))
+    assert sums.calls()[4:] == ["verify 1 0"]
+
+
+def test_rows_of_nobody_knows_which_judge_are_not_carried_over(gym: Gym, sums: SumsRoot):
+    run(gym, sums, *HALF)
+    X.run.unlink()
+    said = gym.refuses(*reverify("--judge-failed-only"))
+    assert "results/x.jsonl is there without x_run.json, so it cannot be told what scored its rows" in said
+    assert gym(*reverify()).code == 1
+
+
+def test_where_nothing_is_carried_over_another_judge_may_make_up_for_what_the_first_one_failed_on(gym: Gym, sums: SumsRoot):
+    run(gym, sums, sum_row(1, "judge_failed", "scored"))
+    assert gym(*reverify("--judge-failed-only", f"{VERIFIER}.bonus=3")).code == 0
+    assert [row["reward"] for row in read_jsonl(Y.rollouts)] == [4.0]
+
+
 # Adding to the run itself
 
 
