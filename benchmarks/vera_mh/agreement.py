@@ -12,10 +12,10 @@ from typing import Any
 
 from gym_host.cli.columns import columns
 from gym_host.cli.main import main as gym
-from gym_host.cli.outputs import refuse_output
 from gym_host.cli.parser import Parser
 from gym_host.errors import UserError
 from gym_host.jsonl import read_lines, write_json
+from gym_host.runs.outputs import refuse_output
 from vera_mh.analysis.agreement import agreement
 from vera_mh.analysis.raters import Rater, rater_of_rows, raters_of_sheet
 from vera_mh.errors import RatingsError
@@ -48,8 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         UserError: A file cannot be read, or the raters have nothing in common.
     """
     args = build_parser().parse_args(arguments)
-    refuse_output(args.output, endings=(".json",), what="an agreement", overwrite=args.overwrite)
-    raters = [rater for word in args.ratings for rater in _raters(word)]
+    files = [_named(word) for word in args.ratings]
+    read = [path for _, path in files]
+    refuse_output(args.output, endings=(".json",), what="an agreement", overwrite=args.overwrite, reads=read)
+    raters = [rater for name, path in files for rater in _raters(name, path)]
     try:
         found = agreement(raters)
     except RatingsError as error:
@@ -63,11 +65,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _raters(word: str) -> list[Rater]:
-    """The raters of one file, named as the word says or as the file is called."""
+def _named(word: str) -> tuple[str, Path]:
+    """The name and the file of a word `NAME=FILE`; a file that is named alone is called as it is."""
     name, sign, rest = word.partition("=")
-    path = Path(rest) if sign and not Path(word).exists() else Path(word)
-    name = name if sign and not Path(word).exists() else path.stem
+    return (name, Path(rest)) if sign and not Path(word).exists() else (Path(word).stem, Path(word))
+
+
+def _raters(name: str, path: Path) -> list[Rater]:
+    """The raters of one file; where it has only one, this is its name."""
     try:
         if path.suffix == ".jsonl":
             return [rater_of_rows((line.value for line in read_lines(path)), name)]

@@ -22,12 +22,12 @@ from rich.progress import Progress
 
 from gym_host.cli.main import main as gym
 from gym_host.cli.output import say_next, show_tables, stderr_console, stdout_console
-from gym_host.cli.outputs import refuse_output
 from gym_host.cli.parser import Parser, positive
 from gym_host.config.masking import mask_text
 from gym_host.errors import UserError
 from gym_host.jsonl import Json, write_json
 from gym_host.runs.finished import read_run
+from gym_host.runs.outputs import refuse_output
 from gym_host.runs.run_files import TASK_INDEX, RunFiles
 from gym_host.wording import printable, suggestion
 from vera_mh.calibration import live, materialization, replay, report, scores
@@ -104,7 +104,7 @@ def calibrate(args: argparse.Namespace) -> int:
     """
     names = _controls(args)
     output: Path = args.output or args.rollouts.with_name(f"{args.rollouts.stem}_calibration.json")
-    refuse_output(output, endings=(".json",), what="a calibration", overwrite=args.overwrite)
+    refuse_output(output, endings=(".json",), what="a calibration", overwrite=args.overwrite, reads=[args.rollouts])
     pack = open_pack(args.pack, environ=os.environ, bases=[Path.cwd()])
     rows = _rows(args.rollouts, names, pack)
     upstream = Upstream.at(args.upstream, args.python)

@@ -15,8 +15,9 @@ from pathlib import Path
 from gym_host.cli.main import main as gym
 from gym_host.cli.output import say_next
 from gym_host.cli.parser import Parser, positive
-from gym_host.errors import ConfigError, OutputError
+from gym_host.errors import ConfigError
 from gym_host.jsonl import write_whole
+from gym_host.runs.outputs import refuse_output
 from gym_host.wording import counted
 from vera_mh.checks.findings import Finding
 from vera_mh.checks.pack_check import check_folder
@@ -129,10 +130,7 @@ def _hash(args: argparse.Namespace) -> int:
 
 
 def _rows(args: argparse.Namespace) -> int:
-    if args.output.suffix != ".jsonl" or args.output.is_dir():
-        raise OutputError(f"{args.output} is no name for a file of rows", where="--output", mend="end it in .jsonl")
-    if args.output.exists() and not args.overwrite:
-        raise OutputError(f"{args.output} is already there", where="--output", mend="name another file, or add --overwrite")
+    refuse_output(args.output, endings=(".jsonl",), what="a file of rows", overwrite=args.overwrite)
     pack = open_pack(args.pack, environ=os.environ, bases=(Path.cwd(),))
     simulators = [UserSimulator(name, name) for name in args.simulator or ()] or RECOMMENDED_SIMULATORS
     prefix = args.prefix or pack.manifest.name

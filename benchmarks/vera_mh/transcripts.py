@@ -20,6 +20,7 @@ from gym_host.distribution import versions
 from gym_host.errors import OutputError, UserError
 from gym_host.jsonl import read_lines, write_json, write_whole
 from gym_host.runs.finished import read_record_if_any
+from gym_host.runs.outputs import refuse_existing
 from gym_host.runs.run_files import FAILURE_CLASS, RunFiles
 from gym_host.runs.run_record import now
 from gym_host.wording import counted
@@ -104,8 +105,7 @@ def read(args: argparse.Namespace) -> int:
 def _refuse_existing(files: RunFiles, *, overwrite: bool) -> None:
     """Refuses to replace anything unasked, and what this tool has not written in any case: it may be a run that was paid for."""
     existing = files.existing()
-    if existing and not overwrite:
-        raise OutputError(f"{existing[0]} is already there", where="--output", mend="replace it (--overwrite), or choose another")
+    refuse_existing(existing, overwrite=overwrite)
     if existing and _READ not in read_record_if_any(files.rollouts):
         what = f"{existing[0]} is not known to be of conversations that were only read"
         raise OutputError(what, where="--output", mend="name another file, or remove the old ones yourself")

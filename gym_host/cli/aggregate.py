@@ -33,6 +33,7 @@ from gym_host.runs.finished import (
     refuse_other_servers,
     values_of,
 )
+from gym_host.runs.outputs import refuse_existing
 from gym_host.runs.run_files import RunFiles, Scored
 from gym_host.runs.run_record import now
 from gym_host.runs.scoreboard import Scoreboard, metric_fields
@@ -79,8 +80,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _refuse_existing(files: RunFiles, *, overwrite: bool) -> None:
     existing = files.existing()
-    if existing and not overwrite:
-        raise OutputError(f"{existing[0]} is already there", where="--output", mend="name another file, or add --overwrite")
+    refuse_existing(existing, overwrite=overwrite)
     if existing and _SHARDS not in read_record_if_any(files.rollouts):
         raise OutputError(f"{existing[0]} is no aggregate, but of a run of its own", where="--output", mend="name another file")
 

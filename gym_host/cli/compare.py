@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from gym_host.cli.output import show_tables, stdout_console
-from gym_host.cli.outputs import refuse_output
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.report import PAGES, write_page
 from gym_host.cli.scorer import Scorer, find_scorer
@@ -18,6 +17,7 @@ from gym_host.cli.views import views_by
 from gym_host.errors import OutputError, ServerError, UserError
 from gym_host.jsonl import Json, write_json
 from gym_host.runs.finished import FinishedRun, read_run, refuse_mixed, refuse_other_servers
+from gym_host.runs.outputs import refuse_output
 from gym_host.runs.scoreboard import metric_fields
 from gym_host.runs.stored_run import open_run
 from gym_host.serving.calls import ServerCalls
@@ -77,10 +77,11 @@ def _write_report(args: argparse.Namespace, scorer: Scorer, comparison: Json) ->
 
 
 def _refuse_output(args: argparse.Namespace) -> None:
-    refuse_output(args.report, endings=PAGES, what="a page", overwrite=args.overwrite, flag="--report")
+    runs = [args.base, *args.others]
+    refuse_output(args.report, endings=PAGES, what="a page", overwrite=args.overwrite, flag="--report", reads=runs)
     if args.report is not None and len(args.others) > 1:
         raise OutputError("a page shows two runs", where="--report", mend="name one OTHER run, and make a page for each")
-    refuse_output(args.output, endings=(".json",), what="a comparison", overwrite=args.overwrite)
+    refuse_output(args.output, endings=(".json",), what="a comparison", overwrite=args.overwrite, reads=runs)
 
 
 async def _compare(scorer: Scorer, base_path: Path, other_paths: list[Path]) -> list[Json]:

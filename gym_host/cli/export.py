@@ -15,7 +15,8 @@ from gym_host.cli.output import say_next
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.views import find_views
 from gym_host.distribution import DISTRIBUTION
-from gym_host.errors import UserError
+from gym_host.errors import OutputError, UserError
+from gym_host.runs.outputs import refuse_output
 from gym_host.runs.stored_run import StoredRun, open_run
 
 
@@ -53,8 +54,14 @@ class Target:
         raise UserError(f"a package for {self.title} is not installed", mend=f"pip install '{DISTRIBUTION}[{self.extra}]'")
 
 
+_LOGS = (".eval", ".json")
+
+
 def _to_inspect(module: ModuleType, args: argparse.Namespace, run: StoredRun) -> str:
-    output = module.refuse_output(args.output, overwrite=args.overwrite)
+    output: Path | None = args.output
+    if output is None:
+        raise OutputError("nothing says where the log goes", where="--output", mend="name a file that ends in .eval")
+    refuse_output(output, endings=_LOGS, what="a log", overwrite=args.overwrite, reads=[run.path])
     metrics = run.metrics[0].get("agent_metrics", {}) if run.metrics else {}
     views = find_views(args, run.path)
     results = views.view("results")(metrics) if metrics else {}

@@ -25,7 +25,6 @@ from inspect_ai.log import (
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, ModelOutput
 from inspect_ai.scorer import Score
 
-from gym_host.errors import OutputError
 from gym_host.exports.flat import evaluated_model, make_folder, seconds
 from gym_host.jsonl import Json
 from gym_host.runs.run_record import now
@@ -33,27 +32,11 @@ from gym_host.runs.stored_run import StoredRun
 
 Status = Literal["success", "cancelled"]
 
-_ENDINGS = (".eval", ".json")
 _MESSAGES: Mapping[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
     "system": ChatMessageSystem,
     "user": ChatMessageUser,
     "assistant": ChatMessageAssistant,
 }
-
-
-def refuse_output(output: Path | None, *, overwrite: bool) -> Path:
-    """The file to write.
-
-    Raises:
-        OutputError: None is named, it is no name for a log, or it is there already.
-    """
-    if output is None:
-        raise OutputError("nothing says where the log goes", where="--output", mend="name a file that ends in .eval")
-    if output.suffix not in _ENDINGS or output.is_dir():
-        raise OutputError(f"{output} is no name for a log", where="--output", mend="end it in .eval (or .json)")
-    if output.exists() and not overwrite:
-        raise OutputError(f"{output} is already there", where="--output", mend="name another file, or add --overwrite")
-    return output
 
 
 def write_log(run: StoredRun, samples: Iterable[Json], results: Mapping[str, Mapping[str, float]], output: Path) -> int:

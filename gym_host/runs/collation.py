@@ -15,6 +15,7 @@ import orjson
 from gym_host.config.datasets import Dataset
 from gym_host.errors import OutputError, UserError
 from gym_host.jsonl import Json, read_lines, write_whole
+from gym_host.runs.outputs import refuse_existing
 
 
 class Mode(Enum):
@@ -64,8 +65,7 @@ def collate(datasets: Iterable[Dataset], mode: Mode, output_dir: Path, *, overwr
     for path in (output_dir / f"{split}.jsonl" for split in dict.fromkeys(dataset.split for dataset in chosen)):
         if path.resolve() in {dataset.path.resolve() for dataset in chosen}:
             raise OutputError(f"{path} is one of the files that are read", where="--output-dir", mend="name another folder")
-        if path.exists() and not overwrite:
-            raise OutputError(f"{path} is already there", where="--output-dir", mend="name another folder, or add --overwrite")
+        refuse_existing([path], overwrite=overwrite, flag="--output-dir", mend="name another folder, or add --overwrite")
     return [
         _written(split, list(of_split), output_dir / f"{split}.jsonl")
         for split, of_split in groupby(chosen, key=lambda dataset: dataset.split)

@@ -16,7 +16,7 @@ import orjson
 from rich.console import Console
 
 from gym_host.config.configuration import Instance
-from gym_host.errors import OutputError, ServerError, UserError
+from gym_host.errors import ServerError, UserError
 from gym_host.interrupts import cancelled_by_signals
 from gym_host.jsonl import Journal, Json, write_json, write_whole
 from gym_host.runs.attempts import Attempt, Task
@@ -24,6 +24,7 @@ from gym_host.runs.belonging import Belonging
 from gym_host.runs.cost import USAGE, MakeMeter, Meter, SafeMeter, add_failures, take_prices
 from gym_host.runs.finished import values_of
 from gym_host.runs.identity import run_identity
+from gym_host.runs.outputs import refuse_existing
 from gym_host.runs.progress import BarDisplay, Counts, Display, LineDisplay, RunState, shown
 from gym_host.runs.replacing import DroppedOnceScored, drop, kept, set_aside
 from gym_host.runs.rollouts import Collector
@@ -200,13 +201,11 @@ async def _refuse_unreachable(calls: ServerCalls, instances: Sequence[Instance])
 
 def _refuse_existing(evaluation: Evaluation) -> None:
     """Refuses to touch files that are there, unless told to go on with them or to replace them."""
-    existing = evaluation.files.existing()
-    if existing and not (evaluation.resume or evaluation.joins or evaluation.overwrite):
-        raise OutputError(
-            f"{existing[0]} is already there",
-            where="--output",
-            mend="go on with it (--resume), replace it (--overwrite), or choose another --output",
-        )
+    refuse_existing(
+        evaluation.files.all,
+        overwrite=evaluation.resume or evaluation.joins or evaluation.overwrite,
+        mend="go on with it (--resume), replace it (--overwrite), or choose another --output",
+    )
 
 
 async def _open(run: _Run) -> None:

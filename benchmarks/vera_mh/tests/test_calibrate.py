@@ -271,6 +271,12 @@ def test_what_is_there_is_replaced_only_if_that_is_said(calibrate: Calibration):
     assert list(calibrate.controls) == ["score"]
 
 
+def test_no_file_of_the_run_is_replaced_whatever_is_said(calibrate: Calibration):
+    record = calibrate.rollouts.with_name("run_run.json")
+    record.write_text("{}")
+    assert "is a file of the run" in calibrate.refuses("--output", str(record), "--overwrite")
+
+
 def test_two_runs_of_one_folder_have_a_file_each(calibrate: Calibration):
     assert calibrate("--controls", "score")[0] == 0
     calibrate.rollouts = calibrate.rollouts.rename(calibrate.rollouts.with_name("other.jsonl"))

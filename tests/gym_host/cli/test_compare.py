@@ -136,6 +136,15 @@ def test_an_output_that_is_there_or_is_no_comparison_is_refused(gym: Gym):
     assert "end it in .json" in gym.refuses(*compare(base, other, "--output", other, "--overwrite"))
 
 
+@pytest.mark.parametrize("words", [("--output", "base_run.json"), ("--report", "other_report.html")])
+def test_no_file_of_the_runs_is_replaced(gym: Gym, words: tuple[str, str]):
+    base, other = rollouts("base", ["BBB"], planned=1), rollouts("other", ["SSS"])
+    gym.put("other_report.html", "the page of this run")
+    said = gym.refuses(*compare(base, other, *words, "--overwrite"))
+    assert f"{words[1]} is a file of the run" in said
+    assert f"where: {words[0]}" in said
+
+
 def test_the_benchmark_is_found_from_the_record_of_the_base(gym: Gym):
     base, other = rollouts("base", ["BBB"]), rollouts("other", ["SSS"])
     assert "nothing says which benchmark base.jsonl belongs to" in gym.refuses("eval", "compare", base, other)

@@ -118,6 +118,14 @@ def test_a_log_is_replaced_only_if_one_says_so(demo_run: Path, tmp_path: Path, c
     assert [path.name for path in tmp_path.iterdir()] == ["x.eval"]
 
 
+def test_no_file_of_the_run_is_replaced_by_its_log(demo_run: Path, capsys: pytest.CaptureFixture[str]):
+    record = demo_run.with_name("careless_run.json")
+    before = record.read_bytes()
+    assert main(["eval", "export", str(demo_run), "--to", "inspect", "--output", str(record), "--overwrite"]) == 2
+    assert "careless_run.json is a file of the run" in capsys.readouterr().err
+    assert record.read_bytes() == before
+
+
 @pytest.mark.parametrize("words", [(), ("--output", "log.txt"), ("--output", ".")])
 def test_an_output_that_is_no_log_is_refused(demo_run: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]):
     assert main(["eval", "export", str(demo_run), "--to", "inspect", *words]) == 2

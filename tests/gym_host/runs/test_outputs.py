@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from gym_host.cli.outputs import refuse_output
 from gym_host.errors import OutputError
+from gym_host.runs.outputs import refuse_output
 
 
 def refused(output: Path, *, overwrite: bool) -> str:
@@ -38,3 +39,13 @@ def test_a_file_that_is_there_is_refused_unless_it_may_be_replaced(tmp_path: Pat
 
 def test_no_file_is_none_to_refuse():
     refuse_output(None, endings=(".json",), what="a comparison", overwrite=False)
+
+
+@pytest.mark.parametrize("overwrite", [True, False])
+@pytest.mark.parametrize("name", ["x_run.json", "x_aggregate_metrics.json", "link.json"])
+def test_no_file_of_a_run_that_is_read_is_replaced_whatever_may_be(tmp_path: Path, overwrite: bool, name: str):
+    (tmp_path / "link.json").symlink_to(tmp_path / "x_run.json")
+    refuse = partial(refuse_output, tmp_path / name, endings=(".json",), what="a comparison", overwrite=overwrite)
+    with pytest.raises(OutputError, match=rf"{name} is a file of the run \S+x.jsonl, which is read"):
+        refuse(reads=[tmp_path / "y.jsonl", tmp_path / "x.jsonl"])
+    refuse(reads=[tmp_path / "y.jsonl"])
