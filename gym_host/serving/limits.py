@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import resource
+from contextlib import suppress
 
 from gym_host.errors import UserError
 
@@ -13,11 +14,17 @@ _MANY = 65_536
 
 
 def raise_file_limit(connections: int) -> None:
-    """Lets the process open so many connections at once, as far as the system allows.
+    """Lets the process open so many connections at once, and as many more as the system allows.
+
+    A server that asks ahead has more calls on their way than there are rollouts; how many, only its model servers limit.
+
+    Args:
+        connections: As many as are needed in any case.
 
     Raises:
-        UserError: The system's own limit is too low.
+        UserError: The system's own limit is too low for these.
     """
+    allow_many_files()
     wanted = connections + _BESIDES_CONNECTIONS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
@@ -36,4 +43,5 @@ def allow_many_files() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _MANY if hard == resource.RLIM_INFINITY else min(_MANY, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        with suppress(ValueError, OSError):  # Some systems allow less than they say.
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

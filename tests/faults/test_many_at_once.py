@@ -35,6 +35,22 @@ def test_33_a_thousand_conversations_are_in_progress_at_once_and_all_are_scored(
     assert len(results(tmp_path / "x.jsonl").rows) == MANY
 
 
+def test_33_a_judge_that_asks_ahead_may_open_more_connections_than_there_are_conversations(tmp_path: Path):
+    at_once = 24
+
+    def few_files() -> None:
+        """As many as the conversations need, if each waits for one call."""
+        resource.setrlimit(resource.RLIMIT_NOFILE, (2 * at_once + 64, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+    made = small_benchmark(tmp_path, rows=at_once, max_turns=2)
+    with endpoint_process(seed=7, latency=0.3) as url:
+        words = ("--concurrency", str(at_once), "vera_mh.resources_servers.vera_mh.judge_speculation=on")
+        made.behind(url).run(tmp_path / "x.jsonl", *words, before=few_files)
+    done = results(tmp_path / "x.jsonl")
+    assert len(done.rows) == at_once
+    assert not done.failures
+
+
 def test_33_each_endpoint_has_a_limit_of_its_own(small: Small, tmp_path: Path):
     limited = f"{MODEL}.num_concurrent_requests=2"
     with endpoint_process(seed=7, latency=0.02) as url:
