@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import errno
 import glob
+import logging
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ import orjson
 from gym_host.errors import OutputError, UserError
 
 Json = dict[str, Any]
+
+_log = logging.getLogger(__name__)
 
 _CHUNK = 1 << 20
 _READABLE = "check its name, and that you may read it"
@@ -39,12 +42,12 @@ class Line:
     value: Json
 
 
-def read_lines(path: Path, *, ended: bool = False) -> Iterator[Line]:
+def read_lines(path: Path, *, torn: Callable[[Path], object] | None = None) -> Iterator[Line]:
     """The lines of a file; blank ones are passed over.
 
     Args:
         path: The file.
-        ended: Pass over a last line without a line end too, which may be half a line.
+        torn: Half a last line is left out, and this is told of it; None where it is as broken as any other such line.
 
     Raises:
         UserError: The file cannot be read, or a line is no JSON object.
@@ -53,11 +56,24 @@ def read_lines(path: Path, *, ended: bool = False) -> Iterator[Line]:
     try:
         with path.open("rb") as lines:
             for number, raw in enumerate(lines, start=1):
-                if raw.strip() and (raw.endswith(b"\n") or not ended):
-                    yield Line(number, offset, len(raw), _object(path, number, raw))
-                offset += len(raw)
+                start, offset = offset, offset + len(raw)
+                if not raw.strip():
+                    continue
+                if torn is not None and not raw.endswith(b"\n") and not _is_object(raw):
+                    torn(path)
+                else:
+                    yield Line(number, start, len(raw), _object(path, number, raw))
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}", mend=_READABLE) from None
+
+
+def say_torn(path: Path) -> None:
+    """Warns that half a last line is left out."""
+    _log.warning("half a line at the end of %s is left out: its writer was killed, or is still at it", path)
+
+
+def pass_over_torn(path: Path) -> None:
+    """Says nothing of half a last line: somebody else does."""
 
 
 def _object(path: Path, number: int, raw: bytes) -> Json:

@@ -14,7 +14,7 @@ from gym_host.cli.columns import columns
 from gym_host.cli.main import main as gym
 from gym_host.cli.parser import Parser
 from gym_host.errors import UserError
-from gym_host.jsonl import read_lines, write_json
+from gym_host.jsonl import read_lines, say_torn, write_json
 from gym_host.runs.outputs import refuse_output
 from vera_mh.analysis.agreement import agreement
 from vera_mh.analysis.raters import Rater, rater_of_rows, raters_of_sheet
@@ -75,7 +75,7 @@ def _raters(name: str, path: Path) -> list[Rater]:
     """The raters of one file; where it has only one, this is its name."""
     try:
         if path.suffix == ".jsonl":
-            return [rater_of_rows((line.value for line in read_lines(path)), name)]
+            return [rater_of_rows((line.value for line in read_lines(path, torn=say_torn)), name)]
         if path.suffix in (".csv", ".tsv"):
             return raters_of_sheet(path.read_text("utf-8-sig"), name)
     except OSError as error:

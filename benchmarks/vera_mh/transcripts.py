@@ -18,7 +18,7 @@ from gym_host.cli.main import main as gym
 from gym_host.cli.parser import Parser
 from gym_host.distribution import versions
 from gym_host.errors import OutputError, UserError
-from gym_host.jsonl import read_lines, write_json, write_whole
+from gym_host.jsonl import pass_over_torn, read_lines, say_torn, write_json, write_whole
 from gym_host.runs.finished import read_record_if_any
 from gym_host.runs.outputs import refuse_existing
 from gym_host.runs.run_files import FAILURE_CLASS, RunFiles
@@ -232,7 +232,7 @@ def write(args: argparse.Namespace) -> int:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputError(f"{folder} is already there", where="--output", mend="choose another folder, or remove it")
     source = RunFiles.of(args.rollouts)
-    rows = (line.value for line in read_lines(source.rollouts))
+    rows = (line.value for line in read_lines(source.rollouts, torn=say_torn))
     try:
         written = list(upstream_files(rows, run=model_token(source.rollouts.stem) or "run"))
     except RowError as error:
@@ -256,7 +256,7 @@ def _missing(files: RunFiles) -> int:
     """Rollouts of the run that have no score, if its rows as dispatched say how many there are."""
     if not files.inputs.exists():
         return 0
-    scored = sum(FAILURE_CLASS not in line.value for line in read_lines(files.rollouts))
+    scored = sum(FAILURE_CLASS not in line.value for line in read_lines(files.rollouts, torn=pass_over_torn))
     return sum(1 for _ in read_lines(files.inputs)) - scored
 
 

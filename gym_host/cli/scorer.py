@@ -15,7 +15,7 @@ from gym_host.cli.setup import chooses_configuration, load_setup, verifier_of
 from gym_host.config.configuration import Instance
 from gym_host.config.datasets import AGENTS, pick_agent
 from gym_host.errors import ConfigError, UserError
-from gym_host.jsonl import Json, read_lines
+from gym_host.jsonl import Json, pass_over_torn, read_lines
 from gym_host.runs.finished import read_record_if_any
 
 
@@ -72,7 +72,7 @@ def agent_named_in(row: Mapping[str, Any]) -> str | None:
 
 
 def _agent_of(rollouts: Path) -> str | None:
-    first = next(read_lines(rollouts), None)
+    first = next(read_lines(rollouts, torn=pass_over_torn), None)
     return agent_named_in(first.value) if first else None
 
 

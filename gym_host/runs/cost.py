@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from gym_host.jsonl import Json, read_lines
+from gym_host.jsonl import Json, pass_over_torn, read_lines
 from gym_host.wording import printable
 
 PRICES = "prices"
@@ -82,7 +82,7 @@ class SafeMeter:
 
 def add_failures(meter: Meter, failures: Path) -> None:
     """Counts the failed attempts of a run: they cost as much as others."""
-    for line in read_lines(failures) if failures.exists() else ():
+    for line in read_lines(failures, torn=pass_over_torn) if failures.exists() else ():
         meter.add(line.value)
 
 

@@ -15,7 +15,7 @@ import orjson
 
 from gym_host.config.containers import differences
 from gym_host.errors import UserError
-from gym_host.jsonl import Json, read_lines
+from gym_host.jsonl import Json, pass_over_torn, read_lines, say_torn
 from gym_host.runs.identity import evaluated_server
 from gym_host.runs.run_files import FAILURE_CLASS, ROLLOUT_INDEX, TASK_INDEX, Key, RunFiles, key_of, project, read_failures
 from gym_host.runs.run_record import read_record
@@ -83,7 +83,7 @@ def read_run(path: Path, fields: Iterable[str] | None) -> FinishedRun:
     kept = None if fields is None else list(fields)
     rows: dict[Key, Json] = {}
     scored: set[Name] = set()
-    for line in read_lines(path):
+    for line in read_lines(path, torn=say_torn):
         where = f"{path}, line {line.number}"
         key = key_of(line.value, where=where)
         if key in rows:
@@ -233,7 +233,7 @@ def merge_shards(paths: Sequence[Path]) -> Merged:
     merged, contents = Merged(), dict[Name, bytes]()
     numbers: dict[str, int] = {}
     for path in paths:
-        for line in read_lines(path):
+        for line in read_lines(path, torn=pass_over_torn):
             task, _ = key_of(line.value, where=f"{path}, line {line.number}")
             name, content = name_of(line.value), _content(line.value)
             if name in merged.places:

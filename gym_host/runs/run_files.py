@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_host.errors import OutputError, UserError
-from gym_host.jsonl import Json, clear_unfinished, mend_tail, read_lines, sort_lines
+from gym_host.jsonl import Json, clear_unfinished, mend_tail, read_lines, say_torn, sort_lines
 
 TASK_INDEX = "_ng_task_index"
 ROLLOUT_INDEX = "_ng_rollout_index"
@@ -294,9 +294,9 @@ class FailedBefore:
 
 
 def read_failures(path: Path) -> dict[Key, FailedBefore]:
-    """The failures file, by key; empty if there is none."""
+    """The failures file, by key; empty if there is none. Half a last line is warned of, and left out."""
     failed: dict[Key, FailedBefore] = {}
-    for line in read_lines(path) if path.exists() else ():
+    for line in read_lines(path, torn=say_torn) if path.exists() else ():
         key = key_of(line.value, where=f"{path}, line {line.number}")
         attempts = failed[key].attempts if key in failed else 0
         failed[key] = FailedBefore(attempts + 1, bool(line.value.get(FAILURE_TERMINAL)), line.value)

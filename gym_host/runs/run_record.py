@@ -11,7 +11,7 @@ import orjson
 
 from gym_host.distribution import versions
 from gym_host.errors import OutputError
-from gym_host.jsonl import Json, read_lines, write_json
+from gym_host.jsonl import Json, pass_over_torn, read_lines, write_json
 from gym_host.runs.attempts import awaits_judge
 from gym_host.runs.identity import refuse_other_run
 from gym_host.runs.run_files import RunFiles
@@ -86,7 +86,7 @@ def refuse_other_scorer(source: RunFiles, identity: Json) -> None:
 
 def _holds_conversations(files: RunFiles) -> bool:
     """Whether conversations are finished of which only the judging failed."""
-    return files.failures.exists() and any(awaits_judge(line.value) for line in read_lines(files.failures, ended=True))
+    return files.failures.exists() and any(awaits_judge(line.value) for line in read_lines(files.failures, torn=pass_over_torn))
 
 
 def _servers(identity: Json, wanted: Json) -> Json:

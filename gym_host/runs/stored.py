@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 
 from gym_host.errors import OutputError, UserError
-from gym_host.jsonl import Json, read_lines
+from gym_host.jsonl import Json, read_lines, say_torn
 from gym_host.runs.run_files import Key, key_of
 
 
@@ -36,7 +36,7 @@ class StoredRows:
         return sorted(self.places)
 
     def load(self, path: Path, *, wanted: Callable[[Json], bool] = lambda row: True, replaces: bool = False) -> None:
-        """Takes note of the rows of a file.
+        """Takes note of the rows of a file. Half a last line is warned of, and left out.
 
         Args:
             path: The file.
@@ -47,7 +47,7 @@ class StoredRows:
             OutputError: A key stands twice, or a row has none.
             UserError: The file cannot be read, or a line is broken.
         """
-        for line in read_lines(path):
+        for line in read_lines(path, torn=say_torn):
             where = f"{path}, line {line.number}"
             key = key_of(line.value, where=where)
             if not wanted(line.value):

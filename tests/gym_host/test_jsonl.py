@@ -97,6 +97,27 @@ def test_a_broken_line_in_the_middle_is_named_by_file_and_line(path: Path, broke
     assert re.findall(r"line (\d+)", str(caught.value)) == ["3"]
 
 
+@pytest.mark.parametrize("half", [b'{"a":', b'{"a":"\xc3', b"{", b'{"a":"b'])
+def test_half_a_last_line_is_left_out_where_that_is_asked_for_and_told(path: Path, half: bytes):
+    path.write_bytes(b'{"a":1}\n{"a":2}\n' + half)
+    told: list[Path] = []
+    assert [line.value["a"] for line in read_lines(path, torn=told.append)] == [1, 2]
+    assert told == [path]
+    with pytest.raises(UserError, match="line 3"):
+        list(read_lines(path))
+
+
+@pytest.mark.parametrize("end", [b'{"a":2}', b"  "])
+def test_what_lacks_only_its_line_end_and_what_is_broken_before_the_end_are_no_half_of_a_last_line(path: Path, end: bytes):
+    told: list[Path] = []
+    path.write_bytes(b'{"a":1}\n' + end)
+    assert len(list(read_lines(path, torn=told.append))) == (2 if end.strip() else 1)
+    path.write_bytes(b'{"a":\n' + end)
+    with pytest.raises(UserError, match="line 1"):
+        list(read_lines(path, torn=told.append))
+    assert told == []
+
+
 def test_the_lines_before_a_broken_one_can_be_read(path: Path):
     path.write_bytes(b'{"a":1}\n{"a":2}\noops\n')
     lines = read_lines(path)

@@ -65,6 +65,41 @@ def test_where_no_file_tells_how_many_rollouts_were_planned_none_is_said_to_be_m
     assert " of " not in said.out.partition(" rollouts scored")[0].rpartition("\n")[2]
 
 
+def killed(run: Gym) -> Path:
+    """The run as a kill in the middle of a line leaves it: no metrics, and half a last line of rollouts and failures."""
+    rollouts, failures = run.folder / "x.jsonl", run.folder / "x_failures.jsonl"
+    (run.folder / "x_aggregate_metrics.json").unlink()
+    *lines, last = rollouts.read_bytes().splitlines(keepends=True)
+    rollouts.write_bytes(b"".join(lines) + last[: len(last) // 2])
+    failures.write_bytes(last[:30])
+    return rollouts
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*SHOW,),
+        (*SHOW, "--list"),
+        ("eval", "report", "x.jsonl", "--overwrite"),
+        ("eval", "compare", "x.jsonl", "x.jsonl"),
+        ("eval", "aggregate", "--input-glob", "x.jsonl", "--output", "all.jsonl"),
+        ("tool", "vera_mh", "transcripts", "write", "--rollouts", "x.jsonl", "--output", "up"),
+    ],
+    ids=lambda words: " ".join(words[:3]),
+)
+def test_a_run_that_was_killed_in_the_middle_of_a_line_is_looked_at_without_it(
+    run: Gym, words: tuple[str, ...], caplog: pytest.LogCaptureFixture
+):
+    rollouts = killed(run)
+    before = rollouts.read_bytes()
+    said = run(*words)
+    assert said.code in (0, 1), said.err
+    assert "half a line at the end of x.jsonl is left out" in caplog.text
+    if "--list" not in words:
+        assert "INCOMPLETE: " in said.out
+    assert rollouts.read_bytes() == before
+
+
 def test_rows_that_were_judged_by_different_judges_are_called_mixed(run: Gym):
     rows = read_jsonl(run.folder / "x.jsonl")
     write_jsonl(run.folder / "x.jsonl", [rows[0] | {"judge_model": "another"}, *rows[1:]])
