@@ -15,7 +15,7 @@ import orjson
 
 from gym_host.errors import UserError
 from gym_host.jsonl import Json, read_lines
-from gym_host.runs.run_files import ROLLOUT_INDEX, TASK_INDEX
+from gym_host.runs.run_files import ROLLOUT_INDEX, TASK_INDEX, key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,12 @@ def described(rows: Sequence[Json]) -> Json:
 
 
 def rows_sha256(rows: Iterable[Json]) -> str:
-    """SHA-256 over the rows, each as JSON with sorted keys: what was dispatched, whatever its file looks like."""
+    """SHA-256 over the rows by key, each as JSON with sorted keys: what was dispatched, whatever its file looks like.
+
+    In which order is no part of it: nothing of a rollout depends on when it is its turn.
+    """
     digest = hashlib.sha256()
-    for row in rows:
+    for row in sorted(rows, key=key_of):
         digest.update(orjson.dumps(row, option=orjson.OPT_SORT_KEYS))
         digest.update(b"\n")
     return digest.hexdigest()

@@ -65,6 +65,12 @@ async def test_going_on_where_nothing_was_begun_is_a_beginning(bench: Bench):
     assert (await bench.run(resume=True)).complete
 
 
+async def test_the_order_of_dispatch_may_change_between_two_runs(bench: Bench):
+    bench.root.write([sum_row(1), sum_row(2, "failed", "scored")])
+    await bench.run(plan={"num_repeats": 2, "interleave_repeats": True})
+    assert (await bench.run(resume=True, plan={"num_repeats": 2})).complete
+
+
 async def test_the_speed_and_the_key_may_change_between_two_runs(bench: Bench):
     bench.root.write([sum_row(1), sum_row(2, "failed", "scored")])
     await bench.run(agent={"api_key": "sk-first-0123456789"})

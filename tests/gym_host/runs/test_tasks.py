@@ -11,7 +11,7 @@ import pytest
 
 from gym_host.errors import UserError
 from gym_host.runs.tasks import Plan, described, materialize, rows_sha256
-from tests.support.components import sum_row, write_jsonl
+from tests.support.components import read_jsonl, sum_row, write_jsonl
 
 
 @pytest.fixture
@@ -102,11 +102,15 @@ def test_a_dataset_that_is_not_there_is_named(tmp_path: Path):
         rows_of(tmp_path / "rows.jsonl")
 
 
-def test_the_hash_of_the_rows_is_that_of_their_contents_in_order(dataset: Path):
+def test_the_hash_of_the_rows_is_that_of_their_contents_whatever_comes_first(dataset: Path, tmp_path: Path):
     rows = rows_of(dataset)
     reordered = [dict(reversed(row.items())) for row in rows]
     assert rows_sha256(reordered) == rows_sha256(rows)
-    others = (rows[::-1], rows[:2], rows_of(dataset, params={"temperature": 0.0}), rows_of(dataset, num_repeats=2))
+    repeated = (rows_of(dataset, num_repeats=2, interleave_repeats=interleaved) for interleaved in (False, True))
+    assert len(set(map(rows_sha256, repeated))) == 1
+    backwards = tmp_path / "backwards.jsonl"
+    write_jsonl(backwards, read_jsonl(dataset)[::-1])
+    others = (rows_of(backwards), rows[:2], rows_of(dataset, params={"temperature": 0.0}), rows_of(dataset, num_repeats=2))
     assert len({rows_sha256(rows), *map(rows_sha256, others)}) == 5
 
 
