@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from gym_host.runs.cost import add_failures
 from gym_host.runs.finished import values_of
 from gym_host.runs.run_files import Key, key_of, project
 from gym_host.runs.stored_run import StoredRun
+from gym_host.wording import quoted
 from vera_mh.errors import PackError, RowError, RubricError
 from vera_mh.metrics import ROW_FIELDS, UNIFORM_FIELDS, check_row
 from vera_mh.models import Json
@@ -80,8 +81,7 @@ def report(run: StoredRun) -> Iterator[str]:
     Raises:
         UserError: A row is no scored row of this server.
     """
-    with _rows_told(run):
-        yield from run_page(replace(_content(run), cost=_cost(run)))
+    yield from run_page(replace(_content(run), cost=_cost(run)))
 
 
 def comparison(base: StoredRun, other: StoredRun, found: Json) -> Iterator[str]:
@@ -95,34 +95,26 @@ def comparison(base: StoredRun, other: StoredRun, found: Json) -> Iterator[str]:
     Raises:
         UserError: A row is no scored row of this server.
     """
-    with _rows_told(base, other):
-        yield from comparison_page(_content(base), _content(other), found)
+    yield from comparison_page(_content(base), _content(other), found)
 
 
 def _scored(run: StoredRun) -> Iterator[Json]:
-    """The rows of a run, each known to have what is counted: conversations that nobody judged have rows too."""
-    with _rows_told(run):
-        for row in run.rows():
-            check_row(f"{row.get('id')}, repeat {key_of(row)[1]}", row)
-            yield row
-
-
-@contextmanager
-def _rows_told(*runs: StoredRun) -> Iterator[None]:
-    """Tells of a row that cannot be counted with the file it may stand in, and what to do about it.
+    """The rows of a run, each known to have what is counted: conversations that nobody judged have rows too.
 
     Raises:
-        UserError: There is such a row.
+        UserError: One has not; the message names the file, and what to do about it.
     """
-    try:
-        yield
-    except RowError as error:
-        files = runs[0].files
-        raise UserError(
-            f"a conversation cannot be counted: {error}",
-            where=", ".join(str(run.path) for run in runs),
-            mend=f"judge them first: gym eval reverify --inputs {files.inputs} --rollouts {files.rollouts} --output FILE",
-        ) from None
+    for row in run.rows():
+        try:
+            check_row(f"{row.get('id')}, repeat {key_of(row)[1]}", row)
+        except RowError as error:
+            files = quoted("--inputs", run.files.inputs, "--rollouts", run.path)
+            raise UserError(
+                f"a conversation cannot be counted: {error}",
+                where=str(run.path),
+                mend=f"judge them first: gym eval reverify {files} --output FILE",
+            ) from None
+        yield row
 
 
 def _cost(run: StoredRun) -> Json:
@@ -136,7 +128,7 @@ def _cost(run: StoredRun) -> Json:
 def _content(run: StoredRun) -> RunContent:
     return RunContent(
         name=run.path.name,
-        rows=run.rows,
+        rows=partial(_scored, run),
         row=lambda key: run.row(_stored_key(key)),
         record=run.record,
         planned=run.planned(),

@@ -79,3 +79,14 @@ def test_a_row_that_nobody_judged_is_told_by_every_view_that_counts_with_what_to
         assert "x.jsonl" in str(caught.value.where)
         assert "judge them first: gym eval reverify --inputs " in str(caught.value.mend)
     assert len(views.conversations(run)["entries"]) == len(rest) + 1
+
+
+def test_of_two_runs_the_one_with_the_row_that_nobody_judged_is_told(tmp_path: Path):
+    first, *rest = [json.loads(line) for line in ROLLOUTS.read_bytes().splitlines()]
+    for name, rows in (("base", [first, *rest]), ("other run", [first | {"ratings": None}, *rest])):
+        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    base, other = (open_run(tmp_path / f"{name}.jsonl") for name in ("base", "other run"))
+    with pytest.raises(UserError, match="repeat 0.ratings: missing") as caught:
+        list(views.comparison(base, other, {"pairs": [], "tables": [], "notes": []}))
+    assert caught.value.where == str(other.path)
+    assert f"--rollouts '{other.path}' --output FILE" in str(caught.value.mend)
