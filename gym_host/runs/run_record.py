@@ -106,7 +106,8 @@ def _refuse_unclaimed(files: RunFiles) -> None:
 
 
 def begin(files: RunFiles, record: Json, *, concurrency: int) -> None:
-    """Writes that the run goes on."""
+    """Writes that the run goes on; when an earlier part of it ended, is no end of it."""
+    record.pop("ended_at", None)
     record |= {"versions": versions(), "concurrency": concurrency, "status": "running"}
     write_json(files.run, record)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gym_host.runs.run_record import begin
 from tests.support.components import sum_row, write_jsonl
 from tests.support.sums import Bench, Json, break_first_line, numbers
 
@@ -31,6 +32,17 @@ async def test_a_scored_rollout_is_never_run_again_and_a_failed_one_is(bench: Be
     assert [(row["number"], row["_ng_attempt_index"]) for row in bench.failures] == [(1, 0), (3, 0), (3, 1)]
     assert bench.record["started_at"] == started
     assert bench.metrics["num_failed"] == 0
+
+
+async def test_a_run_that_goes_on_has_no_end_until_it_ends_again(bench: Bench):
+    bench.root.write([sum_row(1)])
+    await bench.run()
+    began = bench.record["started_at"]
+    begin(bench.files, bench.record, concurrency=2)
+    assert bench.record["status"] == "running"
+    assert (bench.record["started_at"], bench.record.get("ended_at")) == (began, None)
+    await bench.run(resume=True)
+    assert bench.record["ended_at"]
 
 
 async def test_a_rollout_is_given_up_after_so_many_attempts_or_when_its_failure_is_final(bench: Bench):
