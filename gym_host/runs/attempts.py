@@ -18,6 +18,7 @@ from gym_host.runs.run_files import (
     TASK_INDEX,
     FailedBefore,
     Key,
+    is_score,
     key_of,
 )
 from gym_host.runs.stored import StoredRows
@@ -145,7 +146,7 @@ async def _asked(calls: ServerCalls, server: str, path: str, row: Json, failure_
     key = {name: row[name] for name in (TASK_INDEX, ROLLOUT_INDEX)}
     if isinstance(result, dict) and FAILURE_CLASS in result:
         return {**row, "reward": 0.0, "mask_sample": True, **result, **key}
-    if not isinstance(result, dict) or not isinstance(result.get("reward"), int | float):
+    if not isinstance(result, dict) or not is_score(result.get("reward")):
         return row | _failure(failure_class, f"{server} answered without a reward")
     return {**row, **result, **key}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from gym_host.errors import OutputError
 from gym_host.jsonl import Json
-from gym_host.runs.run_files import FAILURE_CLASS, Key
+from gym_host.runs.run_files import FAILURE_CLASS, Key, is_score
 
 OF_THE_ROW = ("id", "responses_create_params")
 """Keys that say which row a rollout is of, whoever wrote it."""
@@ -49,6 +49,5 @@ class Belonging:
         differing = differing_key(row, rollout, (*OF_THE_ROW, "agent_ref", *said))
         if differing is not None:
             raise OutputError(f"the rollout {key} has another `{differing}` than its row", where=where, mend=_MEND)
-        reward = rollout.get("reward")
-        if FAILURE_CLASS in rollout or not isinstance(reward, int | float) or isinstance(reward, bool):
+        if FAILURE_CLASS in rollout or not is_score(rollout.get("reward")):
             raise OutputError(f"the rollout {key} has no score", where=where, mend=_MEND)

@@ -44,6 +44,11 @@ def key_of(row: Mapping[str, Any], *, where: str | None = None) -> Key:
     return task, rollout
 
 
+def is_score(reward: object) -> bool:
+    """Whether a row's `reward` is one: a number, which `true` is not."""
+    return isinstance(reward, int | float) and not isinstance(reward, bool)
+
+
 @dataclass(frozen=True, slots=True)
 class RunFiles:
     """The files of the run that writes to `rollouts`."""

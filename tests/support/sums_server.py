@@ -47,6 +47,7 @@ ADDED: dict[str, Json] = {
     "brackets": {**FAILURE, "error": "unexpected [/INST] in [bold]the prompt[/] :warning:"},
     "no_reward": {"text": "a sum"},
     "null_reward": {"reward": None},
+    "true_reward": {"reward": True},
     "other_keys": {"reward": 1.0, "_ng_task_index": 0, "_ng_rollout_index": 99},
 }
 """What a word of `calls` adds to the row."""

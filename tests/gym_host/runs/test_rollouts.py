@@ -263,6 +263,7 @@ async def test_a_failed_row_is_the_dispatched_row_with_the_failure_and_its_circu
         ("list", "sums answered without a reward"),
         ("no_reward", "sums answered without a reward"),
         ("null_reward", "sums answered without a reward"),
+        ("true_reward", "sums answered without a reward"),
     ],
 )
 async def test_an_agent_that_fails_by_itself_is_an_agent_run_error_and_the_run_goes_on(sums: Collected, word: str, told: str):
