@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +21,15 @@ from vera_mh.pack import JUDGE_SYSTEM_PROMPT, PERSONA_REMINDER, QUESTION_PROMPT,
 from vera_mh.rubric import parse_rubric
 from vera_mh.transcript import parse_transcript, render_transcript
 
+RECORDED = {"rubrics.jsonl": 150, "judge_flow.jsonl": 1200, "conversations.jsonl": 300, "scores.jsonl": 250, "turns.json": 80}
+"""Cases of each file: where some are missing, a test would hold less than it says."""
 
-def cases(folder: Path, name: str) -> Iterator[Any]:
-    with (folder / name).open("rb") as lines:
-        yield from map(json.loads, lines)
+
+def cases(folder: Path, name: str) -> list[Any]:
+    content = (folder / name).read_bytes()
+    found = json.loads(content) if name.endswith(".json") else [json.loads(line) for line in content.splitlines()]
+    assert len(found) == RECORDED[name]
+    return list(found)
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +124,7 @@ def test_a_transcript_of_upstreams_is_read_back_into_the_same_text_or_named_as_d
 
 
 def test_turns_are_adjusted_so_that_the_provider_speaks_last(golden_folder):
-    for max_turns, persona_first, adjusted in json.loads((golden_folder / "turns.json").read_text()):
+    for max_turns, persona_first, adjusted in cases(golden_folder, "turns.json"):
         assert effective_max_turns(max_turns, persona_first=persona_first) == adjusted
 
 
