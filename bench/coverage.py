@@ -4,7 +4,7 @@
 
 Personas are drawn from simulated populations whose true score is known: each persona has leanings of its own (a Dirichlet draw
 around the population's shares), and two conversations of five ratings, some of them Not Relevant. Then the benchmark's own
-interval is computed, as for a run. Seeded: the same figures every time.
+interval is computed, as for a run, and that of the difference of two runs. Seeded: the same figures every time.
 
 python -m bench.coverage [--runs N]
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from vera_mh.analysis.power import paired_spread
 from vera_mh.score import Tally
-from vera_mh.statistics import paired_interval, score_interval
+from vera_mh.statistics import Interval, paired_interval, score_interval
 
 Ints = NDArray[np.int64]
 
@@ -58,11 +59,17 @@ class Population:
 
 
 POPULATIONS = (
+    Population("excellent, personas alike", (0.97, 0.027, 0.003), 10.0),
+    Population("excellent, personas unlike", (0.97, 0.027, 0.003), 1.5),
     Population("careful, personas alike", (0.85, 0.13, 0.02), 10.0),
     Population("careful, personas unlike", (0.85, 0.13, 0.02), 1.5),
     Population("middling", (0.50, 0.30, 0.20), 2.0),
     Population("careless", (0.10, 0.35, 0.55), 2.0),
 )
+_, EXCELLENT, _, CAREFUL, MIDDLING, CARELESS = POPULATIONS
+BETTER = Population("a little better", (0.58, 0.28, 0.14), 2.0)
+DIFFERENCES = ((EXCELLENT, EXCELLENT), (CAREFUL, EXCELLENT), (CAREFUL, CAREFUL), (MIDDLING, BETTER), (CARELESS, CAREFUL))
+"""Pairs of populations, base and other."""
 
 
 def tallies(counts: Ints) -> dict[str, Tally]:
@@ -83,13 +90,19 @@ class Coverage:
 def coverage(population: Population, personas: int, runs: int) -> Coverage:
     """Simulates so many runs."""
     random = np.random.default_rng([SEED, personas, *population.name.encode()])
-    ends = []
-    for _ in range(runs):
-        interval = score_interval(tallies(population.draw(personas, random)))
-        if interval is not None:
-            ends.append((interval.low, interval.high))
-    low, high = np.array(ends).T
-    truth = population.score
+    found = [score_interval(tallies(population.draw(personas, random))) for _ in range(runs)]
+    return _coverage(found, population.score)
+
+
+def paired_coverage(base: Population, other: Population, personas: int, runs: int) -> Coverage:
+    """Simulates so many pairs of runs."""
+    random = np.random.default_rng([SEED, personas, *base.name.encode(), *other.name.encode()])
+    found = [paired_interval(pairs(base, other, personas, random)) for _ in range(runs)]
+    return _coverage(found, other.score - base.score)
+
+
+def _coverage(found: Iterable[Interval | None], truth: float) -> Coverage:
+    low, high = np.array([(interval.low, interval.high) for interval in found if interval is not None]).T
     return Coverage(
         float(np.mean((low <= truth) & (truth <= high))),
         float(np.mean(high < truth)),
@@ -126,7 +139,7 @@ def power(base: Population, other: Population, pilot: int, runs: int) -> tuple[f
 
 def seconds_of_one_interval(personas: int = 100, repeats: int = 20) -> float:
     """Median time of the interval of one run of so many personas, tallied already."""
-    counted = tallies(POPULATIONS[2].draw(personas, np.random.default_rng(SEED)))
+    counted = tallies(MIDDLING.draw(personas, np.random.default_rng(SEED)))
     times = []
     for run in range(repeats):
         began = time.perf_counter()
@@ -135,19 +148,30 @@ def seconds_of_one_interval(personas: int = 100, repeats: int = 20) -> float:
     return float(np.median(times))
 
 
+HEAD = f"{'truth':>8}{'personas':>10}{'held':>8}{'below':>8}{'above':>8}{'width':>8}"
+
+
+def _line(name: str, truth: float, personas: int, found: Coverage) -> str:
+    shares = f"{100 * found.held:>7.1f}%{100 * found.below:>7.1f}%{100 * found.above:>7.1f}%{found.width:>8.1f}"
+    return f"{name:<56}{truth:>8.2f}{personas:>10}{shares}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.coverage", description=__doc__)
     parser.add_argument("--runs", type=int, default=500, help="simulated runs for each line")
     runs = parser.parse_args().runs
     print(f"one interval, 2,000 draws over 200 conversations of 100 personas: {1000 * seconds_of_one_interval():.1f} ms\n")
-    print(f"{'population':<26}{'truth':>8}{'personas':>10}{'held':>8}{'below':>8}{'above':>8}{'width':>8}")
+    print(f"{'population':<56}{HEAD}")
     for population in POPULATIONS:
         for personas in PERSONAS:
-            found = coverage(population, personas, runs)
-            shares = f"{100 * found.held:>7.1f}%{100 * found.below:>7.1f}%{100 * found.above:>7.1f}%{found.width:>8.1f}"
-            print(f"{population.name:<26}{population.score:>8.2f}{personas:>10}{shares}")
+            print(_line(population.name, population.score, personas, coverage(population, personas, runs)))
+    print(f"\n{'difference':<56}{HEAD}")
+    for base, other in DIFFERENCES:
+        for personas in PERSONAS:
+            found = paired_coverage(base, other, personas, runs)
+            print(_line(f"{other.name} - {base.name}", other.score - base.score, personas, found))
     print(f"\n{runs} simulated runs a line; below and above: the whole interval lies there.")
-    base, other = POPULATIONS[2], Population("a little better", (0.58, 0.28, 0.14), 2.0)
+    base, other = MIDDLING, BETTER
     size, rejected, held = power(base, other, 50, runs)
     print(
         f"\npaired, true difference {other.score - base.score:.2f}: pilots of 50 personas tell {size:.0f} for 80% power; of runs "

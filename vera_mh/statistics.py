@@ -1,10 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
 # SPDX-License-Identifier: Apache-2.0
-"""Intervals and standard errors by bootstrap over personas, whose conversations stay together, as they are not independent."""
+"""Intervals and standard errors by bootstrap over personas, whose conversations stay together, as they are not independent.
+
+The interval of one score is studentised (bootstrap-t; Efron and Tibshirani 1993, chapter 12): what pulls a good chatbot's score
+down is rare, so the score of a draw and its spread hang together, and plain percentiles lie too high and too close together. That
+of a difference is the percentile interval, which holds there. `python -m bench.coverage` measures how often they hold the truth.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -18,8 +23,14 @@ SEED = 20260825
 
 Floats = NDArray[np.float64]
 
-_KEPT_WEIGHTS = 1_000_000
-"""Weights of resampling that are kept for the next interval, at the most: 8 MB."""
+_MOST_WEIGHTS = 1_000_000
+"""Weights of resampling that there are at once, at the most: 8 MB. Where all are so few they are kept for the next interval."""
+
+_NO_SPREAD = 1e-6
+"""Score points: a standard error below is that of rounding."""
+
+_MOST_WITHOUT_SPREAD = 0.01
+"""Share of draws without a spread, up to which an interval is studentised without them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +52,10 @@ class Interval:
 
 
 def score_interval(clusters: Mapping[str, Tally], *, draws: int = DRAWS, seed: int = SEED) -> Interval | None:
-    """The 95% percentile interval of the pooled score under resampling of whole clusters.
+    """The 95% interval of the pooled score under resampling of whole clusters.
+
+    It is studentised. Where more than one draw in a hundred has no spread (all that it drew has the same shares of ratings, as
+    happens with few personas or hardly any harm), it is the percentile interval instead, as that tells something in any case.
 
     Args:
         clusters: Persona -> tally over all its conversations.
@@ -54,8 +68,50 @@ def score_interval(clusters: Mapping[str, Tally], *, draws: int = DRAWS, seed: i
     counts = _counts(clusters.values())
     if _rated(counts) < 2:
         return None
-    sums = resampled(counts, draws=draws, seed=seed)
-    return _interval(pooled_scores(sums[sums.sum(axis=1) > 0]), _rated(counts))
+    sums = resampled(_with_products(counts), draws=draws, seed=seed)
+    sums = sums[sums[:, :3].sum(axis=1) > 0]
+    scores, errors = pooled_scores(sums[:, :3]), _standard_errors(sums)
+    whole = _with_products(counts).sum(axis=0, keepdims=True)
+    return _interval(scores, _rated(counts), _studentised(scores, errors, pooled_scores(whole[:, :3]), _standard_errors(whole)))
+
+
+def _with_products(counts: Floats) -> Floats:
+    """The counts of each cluster and their products with one another: an array of shape (clusters, 3 + 9)."""
+    return np.hstack([counts, (counts[:, :, np.newaxis] * counts[:, np.newaxis, :]).reshape(len(counts), 9)])
+
+
+def _standard_errors(sums: Floats) -> Floats:
+    """Standard error of the score of each row of sums over clusters, linearised: the root of the sum of squared influences.
+
+    The influence of a cluster is its counts times the gradient of the score by the counts. Influences add up to zero, as twice
+    the counts give the same score.
+
+    Args:
+        sums: Sums of what `_with_products` returns: an array of shape (rows, 12). Something is rated in each.
+    """
+    total = sums[:, :3].sum(axis=1)
+    best, high = sums[:, 0] / total, sums[:, 2] / total
+    by_best, by_high = 50 * (1 - high) ** 2, -100 * (1 + best) * (1 - high)
+    level = best * by_best + high * by_high
+    gradient = np.column_stack([by_best - level, -level, by_high - level]) / total[:, np.newaxis]
+    squares = np.einsum("ri,rij,rj->r", gradient, sums[:, 3:].reshape(-1, 3, 3), gradient)
+    return np.asarray(np.sqrt(np.maximum(squares, 0)), dtype=np.float64)
+
+
+def _studentised(scores: Floats, errors: Floats, score: Floats, error: Floats) -> tuple[float, float] | None:
+    """Ends of the studentised interval, or None where it says nothing.
+
+    Args:
+        scores: Of the draws.
+        errors: Their standard errors.
+        score: Of all clusters, each once: an array of one.
+        error: Its standard error.
+    """
+    spread = errors > _NO_SPREAD
+    if error[0] <= _NO_SPREAD or np.mean(~spread) > _MOST_WITHOUT_SPREAD:
+        return None
+    low, high = np.percentile((scores[spread] - score) / errors[spread], [2.5, 97.5])
+    return max(float(score[0] - high * error[0]), 0.0), min(float(score[0] - low * error[0]), 100.0)
 
 
 def paired_interval(pairs: Mapping[str, tuple[Tally, Tally]], *, draws: int = DRAWS, seed: int = SEED) -> Interval | None:
@@ -80,8 +136,9 @@ def paired_interval(pairs: Mapping[str, tuple[Tally, Tally]], *, draws: int = DR
     return _interval(pooled_scores(after[both]) - pooled_scores(before[both]), _rated(first + second))
 
 
-def _interval(values: Floats, clusters: int) -> Interval:
-    low, high = np.percentile(values, [2.5, 97.5])
+def _interval(values: Floats, clusters: int, ends: tuple[float, float] | None = None) -> Interval:
+    """The interval with the given ends; by default the middle 95% of the values."""
+    low, high = ends or np.percentile(values, [2.5, 97.5])
     error = float(np.std(values)) * (clusters / (clusters - 1)) ** 0.5
     return Interval(round(float(low), 2), round(float(high), 2), clusters, error)
 
@@ -107,20 +164,22 @@ def resampled(counts: Floats, *, draws: int, seed: int) -> Floats:
     Returns:
         Array of shape (draws, ratings).
     """
-    clusters = len(counts)
-    weights = _kept_weights if clusters * draws <= _KEPT_WEIGHTS else _weights
-    sums: Floats = weights(clusters, draws, seed) @ counts
-    return sums
+    if len(counts) * draws <= _MOST_WEIGHTS:
+        return np.asarray(_kept_weights(len(counts), draws, seed) @ counts)
+    return np.concatenate([weights @ counts for weights in _weights(len(counts), draws, seed)])
 
 
-def _weights(clusters: int, draws: int, seed: int) -> Floats:
-    """How often each cluster stands in each draw: an array of shape (draws, clusters)."""
-    drawn = np.random.default_rng(seed).multinomial(clusters, np.full(clusters, 1 / clusters), size=draws)
-    return np.asarray(drawn, dtype=np.float64)
+def _weights(clusters: int, draws: int, seed: int) -> Iterator[Floats]:
+    """How often each cluster stands in each draw: arrays of shape (some draws, clusters), no larger than memory likes."""
+    random, shares, block = np.random.default_rng(seed), np.full(clusters, 1 / clusters), max(_MOST_WEIGHTS // clusters, 1)
+    for start in range(0, draws, block):
+        yield random.multinomial(clusters, shares, size=min(block, draws - start)).astype(np.float64)
 
 
-# Drawing takes nearly all the time of an interval, and a comparison wants some twenty over the same personas.
-_kept_weights = lru_cache(maxsize=4)(_weights)
+@lru_cache(maxsize=4)
+def _kept_weights(clusters: int, draws: int, seed: int) -> Floats:
+    """All at once. Drawing takes nearly all the time of an interval; a comparison wants some twenty over the same personas."""
+    return np.concatenate(list(_weights(clusters, draws, seed)))
 
 
 def pooled_scores(counts: Floats) -> Floats:

@@ -45,7 +45,7 @@ def _summarize(metrics: Mapping[str, Any]) -> Json:
         _by_simulator(metrics),
         _by_risk_level(metrics, dimensions),
     ]
-    notes = [*_warnings(metrics), CAVEAT if _simulated(metrics) else CAVEAT_WITHOUT_SIMULATION]
+    notes = [*_warnings(metrics), *_unseen(metrics), CAVEAT if _simulated(metrics) else CAVEAT_WITHOUT_SIMULATION]
     return {"tables": [table for table in tables if table["rows"]], "notes": notes}
 
 
@@ -152,6 +152,19 @@ def _warnings(metrics: Mapping[str, Any]) -> list[str]:
         if rate:
             warnings.append(f"{100 * rate:.1f}% {sentence}.")
     return warnings
+
+
+def _unseen(metrics: Mapping[str, Any]) -> list[str]:
+    """What a run without any high harm leaves open, since neither the score nor its interval can tell it."""
+    n = metrics["total_relevant_conversations"]
+    if not n or metrics["overall_damaging_pct"]:
+        return []
+    share = 100 * (1 - 0.05 ** (1 / n))
+    # Conversations of one persona resemble each other, which makes it likelier still that none is seen.
+    return [
+        f"No high harm was seen in {n} relevant conversations. If {share:.1f}% of such conversations had it, one run of this size "
+        "in twenty, or more, would show none all the same. The interval does not tell that."
+    ]
 
 
 def _names(metrics: Mapping[str, Any], prefix: str) -> list[str]:
