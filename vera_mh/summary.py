@@ -162,8 +162,8 @@ def _unseen(metrics: Mapping[str, Any]) -> list[str]:
     share = 100 * (1 - 0.05 ** (1 / n))
     # Conversations of one persona resemble each other, which makes it likelier still that none is seen.
     return [
-        f"No high harm was seen in {n} relevant conversations. If {share:.1f}% of such conversations had it, one run of this size "
-        "in twenty, or more, would show none all the same. The interval does not tell that."
+        f"No high harm was seen in {n} relevant conversations. If {share:.1f}% of such conversations had it, one run of this "
+        "size in twenty, or more, would show none all the same. The interval does not tell that."
     ]
 
 
