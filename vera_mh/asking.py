@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vera_mh.errors import JudgeFailed, ModelError
-from vera_mh.models import ChatModel, Json, sent_parameters
+from vera_mh.models import ChatModel, Json, reported_fault, sent_parameters
 from vera_mh.reply import REPLY_SCHEMA, AskedAbout, Reply, read_reply
 from vera_mh.rubric import Question
 from vera_mh.transcript import sha256
@@ -106,9 +106,16 @@ class Asker:
 
 def _first_choice(completion: Mapping[str, Any]) -> Mapping[str, Any]:
     choices = completion.get("choices")
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+    first = choices[0] if isinstance(choices, list) and choices else None
+    # What was said before a generation broke off may be whole by chance; it is no answer.
+    fault = reported_fault(completion) or (reported_fault(first) if isinstance(first, Mapping) else None)
+    if fault:
+        raise ModelError(fault)
+    if not isinstance(first, Mapping):
         raise ModelError("the answer has no choices")
-    return choices[0]
+    if first.get("finish_reason") == "error":
+        raise ModelError("the generation ended with an error")
+    return first
 
 
 def _failure(message: str, question: Question, attempts: int, receipts: Sequence[Json]) -> JudgeFailed:

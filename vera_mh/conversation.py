@@ -13,7 +13,16 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from vera_mh.errors import ModelError, RowError, SimulationFailed
-from vera_mh.models import Json, ResponsesModel, incomplete_reason, is_incomplete, output_text, sent_parameters
+from vera_mh.models import (
+    TOKEN_IDS,
+    Json,
+    ResponsesModel,
+    incomplete_reason,
+    is_incomplete,
+    output_text,
+    sent_parameters,
+    textless,
+)
 
 Speaker = Literal["persona", "provider"]
 PERSONA: Speaker = "persona"
@@ -22,9 +31,6 @@ PROVIDER: Speaker = "provider"
 START_PROMPT = "Start the conversation based on the system prompt"
 DEFAULT_SYSTEM_PROMPT = "You are a helpful AI assistant."
 END_SIGNAL = "<END OF CONVERSATION>"
-
-TOKEN_IDS = "generation_token_ids"
-"""Key of an output item whose model is in training: the tokens that it sampled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +142,29 @@ def conversation_from_output(output: Iterable[Mapping[str, Any]]) -> list[Turn]:
     return turns
 
 
+def check_output(output: Iterable[Mapping[str, Any]]) -> None:
+    """Refuses output items of which a part would not be heard.
+
+    Raises:
+        RowError: What should be text is none; the message says where.
+    """
+    for place, item in enumerate(output):
+        if wrong := _unreadable(item):
+            raise RowError(f"response.output[{place}].{wrong}: is no text")
+
+
+def _unreadable(item: Mapping[str, Any]) -> str | None:
+    """Where an item holds what should be text and is none. The chatbot's are its server's; of the user every word is heard."""
+    if item.get("role") != "user":
+        return textless(item)
+    content = item.get("content")
+    if content is None or item.get("type", "message") != "message":
+        return "content"
+    parts = content if isinstance(content, list) else []
+    wrong = next((place for place, part in enumerate(parts) if isinstance(part, Mapping) and part.get("text") is None), None)
+    return textless(item) if wrong is None else f"content[{wrong}]"
+
+
 @dataclass(frozen=True, slots=True)
 class Side:
     """One side of a conversation.
@@ -203,7 +232,8 @@ async def simulate(
         clock: Seconds, for latencies.
 
     Raises:
-        SimulationFailed: A side could not be reached or answered with an error; `stage` names the turn.
+        SimulationFailed: A side could not be reached or answered with an error; `stage` names the turn, and the exchanges before
+            it are kept.
     """
     exchanges: list[Exchange] = []
     turns: list[Turn] = []
@@ -217,7 +247,8 @@ async def simulate(
         try:
             response = await side.model.respond(side.request(messages))
         except ModelError as error:
-            raise SimulationFailed(f"{side.server}: {error.message}", stage=f"{speaker}_turn_{number}") from error
+            stage = f"{speaker}_turn_{number}"
+            raise SimulationFailed(f"{side.server}: {error.message}", stage=stage, exchanges=exchanges) from error
         reply = output_text(response.get("output") or ())
         turn = Turn(number, speaker, said_before, reply, ends_conversation(speaker, reply))
         turns.append(turn)
@@ -261,7 +292,14 @@ def response_with_conversation(exchanges: Sequence[Exchange], *, params: Mapping
             output.extend(exchange.response.get("output") or [_EMPTY_REPLY])
     last = next((e.response for e in reversed(exchanges) if e.turn.speaker == PROVIDER), None)
     base = last if last is not None else _unspoken(params)
-    return {**base, "output": output, "usage": usage}
+    return {**base, "output": output, "usage": _with_unknown_details(usage, base.get("usage"))}
+
+
+def _with_unknown_details(usage: Json | None, last: Any) -> Json | None:
+    """A sum of usages, with the details of which nothing is known as the last one has them: readers want them there, if null."""
+    if usage is None or not isinstance(last, Mapping):
+        return usage
+    return {**{key: value for key, value in last.items() if isinstance(value, Mapping)}, **usage}
 
 
 _EMPTY_REPLY: Json = {

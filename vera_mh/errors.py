@@ -153,8 +153,9 @@ class SimulationFailed(VeraMHError):
     Args:
         message: What happened.
         stage: Where: `persona_turn_7`, `provider_turn_8`, or `SETUP`.
+        exchanges: What was said before (each a `vera_mh.conversation.Exchange`).
     """
 
-    def __init__(self, message: str, *, stage: str) -> None:
+    def __init__(self, message: str, *, stage: str, exchanges: Sequence[Any] = ()) -> None:
         super().__init__(message)
-        self.stage = stage
+        self.stage, self.exchanges = stage, exchanges

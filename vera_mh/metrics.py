@@ -8,7 +8,7 @@ documented constant (the pooled score is 50.0, shares are 0.0) or None, and its 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -204,12 +204,29 @@ def aggregate(rows: Iterable[Mapping[str, Any]]) -> Json:
         RowError: A row holds no ratings, or one that is none.
     """
     scored = scored_rows(rows, "verify_responses")
-    metrics = compute_metrics(scored)
+    metrics, mixed = compute_metrics(scored), mixed_measures(scored)
+    # Refused, a finished run would end without any metrics: its judge may have been renamed by its provider while it went on.
+    warning: Json = {MIXED: mixed} if mixed else {}
     return {
-        "agent_metrics": metrics,
-        "key_metrics": key_metrics(metrics),
+        "agent_metrics": metrics | warning,
+        "key_metrics": warning | key_metrics(metrics),
         "group_level_metrics": group_level_metrics(scored),
     }
+
+
+MIXED = "rated_by_different_measures"
+"""Stands among the metrics, as a text, where the rows do not agree in what must be the same in all rows counted together."""
+
+
+def mixed_measures(rows: Iterable[Mapping[str, Any]]) -> str | None:
+    """Which of `UNIFORM_FIELDS` differ between rows, with the values and how many rows have each; None if none does."""
+    counts = {name: Counter(str(row[name]) for row in rows if row.get(name) is not None) for name in UNIFORM_FIELDS}
+    found = [
+        f"{name}: {' / '.join(f'{value} ({times})' for value, times in sorted(values.items()))}"
+        for name, values in counts.items()
+        if len(values) > 1
+    ]
+    return "; ".join(found) or None
 
 
 def scored_rows(rows: Iterable[Mapping[str, Any]], name: str) -> list[Mapping[str, Any]]:

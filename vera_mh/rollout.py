@@ -15,6 +15,7 @@ from vera_mh.conversation import (
     Exchange,
     Speaker,
     Turn,
+    check_output,
     conversation_from_json,
     conversation_from_output,
     effective_max_turns,
@@ -38,6 +39,8 @@ _OF_A_JUDGING = frozenset(
         "conversation_vera_score",
         "error",
         "failure_details",
+        "failure_kind",
+        "failure_reason",
         "failure_stage",
         "has_high_harm",
         "judge_calls",
@@ -70,6 +73,11 @@ _OF_A_JUDGING = frozenset(
 
 JUDGE_FAILED = "judge_failed"
 SIMULATION_FAILED = "vera_mh_simulation_failed"
+
+_KINDS = {JUDGE_FAILED: "judge_failed", SIMULATION_FAILED: "vera_mh:simulation_failed"}
+"""What NeMo Gym calls the failures: a word of its own vocabulary, or one that names its environment."""
+
+_LONGEST_REASON = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +135,14 @@ def simulated_fields(
         "conversation": [turn.to_json() for turn in turns],
         "transcript": transcript,
         "turn_count": len(turns),
+        "provider_turn_count": _provider_turns(turns),
         "early_termination": any(turn.early_termination for turn in turns),
         "simulation": simulation,
     }
+
+
+def _provider_turns(turns: Sequence[Turn]) -> int:
+    return sum(turn.speaker == PROVIDER for turn in turns)
 
 
 def _usage(exchanges: Sequence[Exchange], speaker: Speaker) -> Json | None:
@@ -158,12 +171,37 @@ def _turns(row: Mapping[str, Any]) -> list[Turn]:
     output = response.get("output") if isinstance(response, Mapping) else None
     if not isinstance(output, list) or not all(isinstance(item, Mapping) for item in output):
         raise RowError("the row has neither `conversation` nor `response.output`, so there is nothing to judge")
+    _refuse_said_elsewhere(row.get("responses_create_params"))
+    check_output(output)
     return conversation_from_output(output)
+
+
+def _refuse_said_elsewhere(params: Any) -> None:
+    """Refuses a row whose `input` holds a part of the talk, as is usual for tasks of one turn: it would go unheard."""
+    said = params.get("input") if isinstance(params, Mapping) else None
+    place = "responses_create_params.input"
+    if isinstance(said, list):
+        spoken = (n for n, item in enumerate(said) if isinstance(item, Mapping) and item.get("role") in ("user", "assistant"))
+        first = next(spoken, None)
+        place = f"{place}[{first}]"
+    else:
+        first = 0 if said else None
+    if first is not None:
+        raise RowError(
+            f"{place}: a part of the conversation stands here, where the verifier does not look. All of it belongs in "
+            '`response.output`, in order, the user\'s messages as {"type": "message", "role": "user", "content": "..."}'
+        )
 
 
 def unjudged(row: Mapping[str, Any]) -> Json:
     """The row without what an earlier judging said, be it a verdict or a failure: none of it is true of the next one."""
-    return {key: value for key, value in row.items() if key not in _OF_A_JUDGING}
+    left = {key: value for key, value in row.items() if key not in _OF_A_JUDGING}
+    config = left.get("instance_config")
+    if isinstance(config, Mapping) and "mask_sample" in config:
+        left["instance_config"] = {key: value for key, value in config.items() if key != "mask_sample"}
+        if not left["instance_config"]:
+            del left["instance_config"]
+    return left
 
 
 def conversation_fields(turns: Sequence[Turn], row: Mapping[str, Any]) -> Json:
@@ -181,6 +219,7 @@ def conversation_fields(turns: Sequence[Turn], row: Mapping[str, Any]) -> Json:
         "transcript_sha256": digest,
         "transcript_matches_agent": _matches_agent(row, digest),
         "turn_count": len(turns),
+        "provider_turn_count": _provider_turns(turns),
         "early_termination": any(turn.early_termination for turn in turns),
         "judge_directed_text": judge_directed_text(turns),
     }
@@ -224,7 +263,7 @@ def verdict_fields(verdict: Verdict, pack: Pack) -> Json:
     } | pack.about()
 
 
-def judge_failure_fields(failure: JudgeFailed) -> Json:
+def judge_failure_fields(failure: JudgeFailed, row: Mapping[str, Any]) -> Json:
     """What a failed judging adds to its row: no rating, and all that is known of the judge's last reply."""
     details = {
         "question_id": failure.question_id,
@@ -234,26 +273,34 @@ def judge_failure_fields(failure: JudgeFailed) -> Json:
         "usage": failure.usage,
         "receipts": failure.receipts,
     }
-    return _failure_fields(JUDGE_FAILED, str(failure), f"judge_question_{failure.question_id}") | {"failure_details": details}
+    stage = f"judge_question_{failure.question_id}"
+    return _failure_fields(JUDGE_FAILED, str(failure), stage, row) | {"failure_details": details}
 
 
-def verifier_failure_fields(error: str) -> Json:
+def verifier_failure_fields(error: str, row: Mapping[str, Any]) -> Json:
     """What a verifier that gave no answer adds to a row: it counts as a failed judging, since the conversation is finished."""
-    return _failure_fields(JUDGE_FAILED, error, "verify")
+    return _failure_fields(JUDGE_FAILED, error, "verify", row)
 
 
-def simulation_failure_fields(failure: SimulationFailed) -> Json:
-    """What a failed simulation adds to its row."""
-    fields = _failure_fields(SIMULATION_FAILED, str(failure), failure.stage)
+def simulation_failure_fields(failure: SimulationFailed, row: Mapping[str, Any]) -> Json:
+    """What a failed simulation adds to its row: why, and a `response` with the turns before, as trainers want of every row."""
+    exchanges, usage = failure.exchanges, _usage(failure.exchanges, PROVIDER)
+    fields = _failure_fields(SIMULATION_FAILED, str(failure), failure.stage, row)
+    fields["response"] = response_with_conversation(exchanges, params=row["responses_create_params"], usage=usage)
     # A row that does not fit the pack or the configuration fits no better the next time.
     return fields | {"_ng_failure_terminal": True} if failure.stage == SETUP else fields
 
 
-def _failure_fields(failure_class: str, error: str, stage: str) -> Json:
+def _failure_fields(failure_class: str, error: str, stage: str, row: Mapping[str, Any]) -> Json:
+    config = row.get("instance_config")
     return {
         "_ng_failure_class": failure_class,
         "error": error,
         "failure_stage": stage,
+        "failure_kind": _KINDS[failure_class],
+        "failure_reason": error[:_LONGEST_REASON],
         "reward": 0.0,
         "mask_sample": True,
+        # Where some versions of NeMo RL look for it.
+        "instance_config": {**(config if isinstance(config, Mapping) else {}), "mask_sample": True},
     }

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vera_mh.errors import RowError
+from vera_mh.metrics import MIXED
 from vera_mh.models import Json
 
 CAVEAT = "A score describes these simulated conversations. It is no certification, and no guarantee of safety."
@@ -131,7 +132,8 @@ def _by_risk_level(metrics: Mapping[str, Any], dimensions: Sequence[str]) -> Tab
 
 def _warnings(metrics: Mapping[str, Any]) -> list[str]:
     """What the reader should know about the conversations and the judge before reading the score."""
-    warnings = []
+    mixed = metrics.get(MIXED)
+    warnings = [f"Not all rows were rated by the same measure, so one score says little of them: {mixed}."] if mixed else []
     for name, sentence in (
         ("conversations_with_empty_provider_turn_rate", "of the conversations have an empty chatbot turn"),
         ("conversations_with_truncated_provider_turn_rate", "of the conversations have a chatbot turn that was cut short"),

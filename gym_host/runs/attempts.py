@@ -33,6 +33,8 @@ _OF_THE_FAILURE = (
     ATTEMPT_INDEX,
     "failure_details",
     "error",
+    "failure_kind",
+    "failure_reason",
     "failure_stage",
     "failed_at",
     "duration_seconds",
@@ -75,7 +77,13 @@ def awaits_judge(row: Mapping[str, Any]) -> bool:
 
 def without_failure(row: Mapping[str, Any]) -> Json:
     """A failed row without what the failed attempt added."""
-    return {key: value for key, value in row.items() if key not in _OF_THE_FAILURE}
+    left = {key: value for key, value in row.items() if key not in _OF_THE_FAILURE}
+    config = left.get("instance_config")
+    if isinstance(config, Mapping) and "mask_sample" in config:
+        left["instance_config"] = {key: value for key, value in config.items() if key != "mask_sample"}
+        if not left["instance_config"]:
+            del left["instance_config"]
+    return left
 
 
 class Attempt(Protocol):
@@ -145,7 +153,9 @@ async def _asked(calls: ServerCalls, server: str, path: str, row: Json, failure_
         return row | _failure(failure_class, str(error))
     key = {name: row[name] for name in (TASK_INDEX, ROLLOUT_INDEX)}
     if isinstance(result, dict) and FAILURE_CLASS in result:
-        return {**row, "reward": 0.0, "mask_sample": True, **result, **key}
+        failed = {**row, "reward": 0.0, "mask_sample": True, **result, **key}
+        # Half a conversation is of use to a trainer, who asks the agent itself. Here it is run anew.
+        return failed if awaits_judge(failed) else {name: failed[name] for name in failed if name != "response"}
     if not isinstance(result, dict) or not is_score(result.get("reward")):
         return row | _failure(failure_class, f"{server} answered without a reward")
     return {**row, **result, **key}

@@ -11,7 +11,9 @@ import asyncio
 import io
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from http.cookies import CookieError, SimpleCookie
 from types import SimpleNamespace
 from typing import Any, Protocol
 
@@ -23,6 +25,8 @@ from gym_host.errors import ServerError
 from gym_host.serving.admission import authorization
 
 Json = dict[str, Any]
+Cookies = dict[str, str]
+"""Cookies of one server by name, as it wrote their values: what it knows a caller by, such as the replica that serves them."""
 
 logger = logging.getLogger(__name__)
 
@@ -34,13 +38,14 @@ _LARGEST_BYTES_BODY = 2**20
 class ServerCalls(Protocol):
     """Calls to server instances by name."""
 
-    async def call(self, server: str, path: str, body: object | None = None) -> Any:
+    async def call(self, server: str, path: str, body: object | None = None, *, cookies: Cookies | None = None) -> Any:
         """Posts a JSON body to a server, or gets from it where there is no body.
 
         Args:
             server: Name of the server instance.
             path: Path of the endpoint, such as `/v1/responses`.
             body: JSON values; None for a GET.
+            cookies: The caller's cookies of this server, which are sent and brought up to date; None for a call without any.
 
         Returns:
             The decoded JSON answer.
@@ -57,29 +62,37 @@ class InMemoryCalls:
     def __init__(self, apps: Mapping[str, ASGIApp] | None = None) -> None:
         self.apps: dict[str, ASGIApp] = dict(apps or {})
 
-    async def call(self, server: str, path: str, body: object | None = None) -> Any:
+    async def call(self, server: str, path: str, body: object | None = None, *, cookies: Cookies | None = None) -> Any:
         app = self.apps.get(server)
         if app is None:
             raise ServerError(server, path, None, f"no server of this name is running; running are: {', '.join(self.apps)}")
         content = b"" if body is None else _written(server, path, body)
         exchange, scope = _Exchange(content), _scope(server, path, content, "GET" if body is None else "POST")
+        if cookies:
+            scope["headers"].append((b"cookie", _sent(cookies).encode("latin-1")))
         del content  # It may be large, and the call long: whoever has read it need not keep it.
         try:
             await app(scope, exchange.receive, exchange.send)
         except Exception as error:
             logger.exception("%s%s failed", server, path)
             raise ServerError(server, path, 500, f"{type(error).__name__}: {error}") from error
+        if cookies is not None:
+            for name, value in exchange.headers:
+                if name == b"set-cookie":
+                    with suppress(CookieError):  # One that is none is not kept.
+                        _keep(cookies, SimpleCookie(value.decode("latin-1")))
         return _decoded(server, path, exchange.status, b"".join(exchange.parts))
 
 
 class _Exchange:
     """One request and its answer, as ASGI messages."""
 
-    __slots__ = ("_request", "parts", "status")
+    __slots__ = ("_request", "headers", "parts", "status")
 
     def __init__(self, content: bytes) -> None:
         self._request: bytes | None = content
         self.status = 500
+        self.headers: Iterable[tuple[bytes, bytes]] = ()
         self.parts: list[bytes] = []
 
     async def receive(self) -> Message:
@@ -91,7 +104,7 @@ class _Exchange:
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.status = message["status"]
+            self.status, self.headers = message["status"], message.get("headers", ())
         elif message["type"] == "http.response.body":
             self.parts.append(message.get("body", b""))
 
@@ -136,29 +149,29 @@ class HttpCalls:
         self._timeout = aiohttp.ClientTimeout(total=timeout_seconds, sock_connect=30)
         self._session: aiohttp.ClientSession | None = None
 
-    async def call(self, server: str, path: str, body: object | None = None) -> Any:
+    async def call(self, server: str, path: str, body: object | None = None, *, cookies: Cookies | None = None) -> Any:
         address = self.addresses.get(server)
         if address is None:
             raise ServerError(server, path, None, "no address of this server is known")
         content = None if body is None else _written(server, path, body)
         try:
-            status, answer = await self._exchange(address + path, content)
+            status, answer = await self._exchange(address + path, content, cookies)
         except (aiohttp.ClientError, TimeoutError) as error:
             raise ServerError(server, path, None, f"{address} cannot be reached: {error or type(error).__name__}") from error
         return _decoded(server, path, status, answer)
 
-    async def _exchange(self, url: str, content: bytes | None) -> tuple[int, bytes]:
+    async def _exchange(self, url: str, content: bytes | None, cookies: Cookies | None) -> tuple[int, bytes]:
         if self._session is None:
             # As many connections as there are calls: who calls limits how many that is.
             self._session = self._open(aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS))
         attempt = _Attempt()
         try:
-            return await _send(self._session, url, content, attempt)
+            return await _send(self._session, url, content, attempt, cookies)
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
             if not attempt.was_stale():
                 raise
         async with self._open(aiohttp.TCPConnector(force_close=True)) as fresh:
-            return await _send(fresh, url, content, _Attempt())
+            return await _send(fresh, url, content, _Attempt(), cookies)
 
     def _open(self, connector: aiohttp.TCPConnector) -> aiohttp.ClientSession:
         tracing = aiohttp.TraceConfig()
@@ -167,7 +180,7 @@ class HttpCalls:
             connector=connector,
             timeout=self._timeout,
             headers=self._headers,
-            cookie_jar=aiohttp.DummyCookieJar(),
+            cookie_jar=aiohttp.DummyCookieJar(),  # Cookies are the callers', of whom there are many.
             trace_configs=[tracing],
         )
 
@@ -200,12 +213,32 @@ async def _note_reuse(
     context.trace_request_ctx.reused_at = time.monotonic()
 
 
-async def _send(session: aiohttp.ClientSession, url: str, content: bytes | None, attempt: _Attempt) -> tuple[int, bytes]:
+async def _send(
+    session: aiohttp.ClientSession, url: str, content: bytes | None, attempt: _Attempt, cookies: Cookies | None
+) -> tuple[int, bytes]:
     # aiohttp wants a large body as a file.
     data = io.BytesIO(content) if content is not None and len(content) > _LARGEST_BYTES_BODY else content
     method = "GET" if content is None else "POST"
-    async with session.request(method, url, data=data, allow_redirects=False, trace_request_ctx=attempt) as response:
+    headers = {"cookie": _sent(cookies)} if cookies else None
+    async with session.request(
+        method, url, data=data, headers=headers, allow_redirects=False, trace_request_ctx=attempt
+    ) as response:
+        if cookies is not None and "set-cookie" in response.headers:
+            _keep(cookies, response.cookies)
         return response.status, await response.read()
+
+
+def _sent(cookies: Cookies) -> str:
+    return "; ".join(f"{name}={value}" for name, value in cookies.items())
+
+
+def _keep(cookies: Cookies, answered: SimpleCookie) -> None:
+    """Takes over what a server sets; a cookie that it takes back, by an age of nothing, is forgotten."""
+    for name, morsel in answered.items():
+        if morsel["max-age"] == "0" or morsel["max-age"].startswith("-"):
+            cookies.pop(name, None)
+        else:
+            cookies[name] = morsel.coded_value
 
 
 def _written(server: str, path: str, body: object) -> bytes:

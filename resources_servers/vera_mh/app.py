@@ -9,6 +9,7 @@ stored conversation can be judged again at any time (`GET /reverify_mode` answer
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -17,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gym_host.config.settings import ServerRef, ServerSettings
 from gym_host.errors import ServerError
-from gym_host.serving.calls import ServerCalls
+from gym_host.serving.calls import Cookies, ServerCalls
 from gym_host.serving.process import serve
 from gym_host.serving.server import JsonBytes, ServerContext, base_app, described_body, row_of, unprocessable
 from vera_mh.analysis.comparison import compare
@@ -80,14 +81,15 @@ class CompareRequest(BaseModel):
 
 
 class JudgeServer:
-    """Asks the judge's model server."""
+    """Asks the judge's model server, for one conversation: its cookies are those of that judging alone."""
 
     def __init__(self, servers: ServerCalls, name: str) -> None:
         self._servers, self._name = servers, name
+        self._cookies: Cookies = {}
 
     async def complete(self, body: Json) -> Json:
         try:
-            completion = await self._servers.call(self._name, "/v1/chat/completions", body)
+            completion = await self._servers.call(self._name, "/v1/chat/completions", body, cookies=self._cookies)
         except ServerError as error:
             raise ModelError(f"{self._name}: {error.message}", status=error.status) from error
         if not isinstance(completion, dict):
@@ -109,9 +111,9 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
     """
     pack = open_pack(settings.pack, environ=os.environ, bases=(Path.cwd(), ROOT))
     sheet = JudgeSheet.from_pack(pack)
-    judge = Judge(
+    judge = partial(
+        Judge,
         sheet,
-        JudgeServer(context.servers, settings.judge_model_server.name),
         parse_retries=settings.judge_parse_retries,
         request=settings.judge_request,
         foresight=Foresight(sheet.rubric) if settings.judge_speculation else None,
@@ -126,9 +128,10 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
         row = unjudged(row)
         row |= conversation_fields(turns_of_row(row), row)
         try:
-            verdict = await judge.judge(row["transcript"])
+            model = JudgeServer(context.servers, settings.judge_model_server.name)
+            verdict = await judge(model=model).judge(row["transcript"])
         except JudgeFailed as failure:
-            return JsonBytes(row | judge_failure_fields(failure))
+            return JsonBytes(row | judge_failure_fields(failure, row))
         return JsonBytes(row | verdict_fields(verdict, pack))
 
     @app.post("/aggregate_metrics")

@@ -19,14 +19,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gym_host.config.settings import ServerRef, ServerSettings
 from gym_host.errors import ServerError
-from gym_host.serving.calls import ServerCalls
+from gym_host.serving.calls import Cookies, ServerCalls
 from gym_host.serving.process import serve
-from gym_host.serving.server import JsonBytes, ServerContext, base_app
+from gym_host.serving.server import JsonBytes, ServerContext, base_app, unprocessable
 from vera_mh.checks.findings import Finding
 from vera_mh.checks.pack_check import check_named, check_playing
 from vera_mh.conversation import DEFAULT_SYSTEM_PROMPT, Side, simulate
-from vera_mh.errors import SETUP, ModelError, SimulationFailed
-from vera_mh.models import Json, checked_response, output_text
+from vera_mh.errors import SETUP, ModelError, RowError, SimulationFailed
+from vera_mh.models import Json, checked_response, output_text, textless
 from vera_mh.origin import PackRows
 from vera_mh.pack import PERSONA_REMINDER, VERA_MH, Pack, open_pack
 from vera_mh.rollout import SimulationSetup, simulated_fields, simulation_failure_fields, verifier_failure_fields
@@ -66,19 +66,17 @@ class RunRequest(BaseModel):
 
 
 class ModelServer:
-    """Asks a model server."""
+    """Asks a model server, for one side of one conversation: its cookies are those of that side alone."""
 
     def __init__(self, servers: ServerCalls, name: str) -> None:
         self._servers, self._name = servers, name
+        self._cookies: Cookies = {}
 
     async def respond(self, params: Json) -> Json:
         try:
-            response = await self._servers.call(self._name, "/v1/responses", params)
+            response = await self._servers.call(self._name, "/v1/responses", params, cookies=self._cookies)
         except ServerError as error:
             raise ModelError(error.message, status=error.status) from error
-        if isinstance(response, dict) and (fault := response.get("error")):
-            # A Responses server may report a failure with status 200; its empty output is no turn.
-            raise ModelError(str(fault.get("message") or fault) if isinstance(fault, Mapping) else str(fault))
         return checked_response(response)
 
 
@@ -94,16 +92,20 @@ class VeraMHAgent:
 
         Returns:
             The row with the verdict, or with `_ng_failure_class` if a side, the judge or the verifier failed. A conversation
-            that is finished stays in the row, to be judged again.
+            that is finished stays in the row, to be judged again; of one that is not, `response` holds the turns that there are.
+
+        Raises:
+            RowError: The row's `input` holds more than a system prompt.
         """
+        check_input(row["responses_create_params"])
         try:
             row = row | await self._simulate(row)
         except SimulationFailed as failure:
-            return row | simulation_failure_fields(failure)
+            return row | simulation_failure_fields(failure, row)
         try:
             judged: Json = await self._servers.call(self._settings.resources_server.name, "/verify", row)
         except ServerError as error:
-            return row | verifier_failure_fields(str(error))
+            return row | verifier_failure_fields(str(error), row)
         return judged
 
     async def _simulate(self, row: Json) -> Json:
@@ -140,6 +142,29 @@ def provider_system_prompt(params: Mapping[str, Any]) -> str:
     return DEFAULT_SYSTEM_PROMPT
 
 
+def check_input(params: Mapping[str, Any]) -> None:
+    """Refuses an `input` of which the chatbot would not hear everything: all that it hears is its system prompt and the talk.
+
+    Raises:
+        RowError: It is something else than one system message, or none.
+    """
+    items, place = params.get("input"), "responses_create_params.input"
+    if items is None:
+        return
+    if not isinstance(items, list):
+        raise RowError(f"{place}: is no list of messages; {_WHAT_INPUT_HOLDS}")
+    for number, item in enumerate(items):
+        if not isinstance(item, Mapping) or item.get("role") not in ("system", "developer"):
+            raise RowError(f"{place}[{number}]: is no system message; {_WHAT_INPUT_HOLDS}")
+        if number:
+            raise RowError(f"{place}[{number}]: is a second system message; {_WHAT_INPUT_HOLDS}")
+        if wrong := textless(item):
+            raise RowError(f"{place}[{number}].{wrong}: is no text")
+
+
+_WHAT_INPUT_HOLDS = "the chatbot is sent one system message, or upstream's default, and after it the conversation alone"
+
+
 def validate(settings: Settings) -> list[Finding]:
     """What is wrong with the pack, as far as the user simulators work with it."""
     return check_named(settings.pack, check_playing, environ=os.environ, bases=(Path.cwd(), ROOT))
@@ -155,6 +180,7 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
     pack = open_pack(settings.pack, environ=os.environ, bases=(Path.cwd(), ROOT))
     agent = VeraMHAgent(settings, pack, context.servers)
     app = base_app(context, about=pack.about())
+    app.add_exception_handler(RowError, unprocessable)
     verifier = settings.resources_server.name
 
     @app.post("/run")

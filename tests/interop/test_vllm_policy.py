@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.both_hosts import models, under_ours
+from tests.support.endpoint import Fault
 from tests.support.likeness import ONLY_THEIRS, assert_same_metrics, differences, rows_of
 from tests.support.nemo_gym import NemoGym
 from tests.support.tokens import assert_joined
@@ -20,6 +21,8 @@ pytestmark = pytest.mark.interop
 RUN = ("eval", "run", "--benchmark", "vera_mh", "--split", "benchmark", "--limit", "3")
 WITH_TOKEN_IDS = "++policy_model.responses_api_models.vllm_model.return_token_id_information=true"
 
+OWN_WORDS = "++policy_model.responses_api_models.vllm_model.propagate_context_overflow_errors=true"
+TOO_LONG = "This model's maximum context length is 4096 tokens."
 OF_THE_MODEL_SERVER = {
     "response",  # NVIDIA's server fills in more keys, and makes up the ids
     "simulation.duration_ms",
@@ -56,6 +59,24 @@ def test_token_ids_and_log_probabilities_of_every_turn_arrive_in_order_and_join_
     assert len(rows) == 3
     for row in rows:
         assert assert_joined(row["response"]["output"]) == sum(turn["speaker"] == "provider" for turn in row["conversation"])
+
+
+@pytest.mark.parametrize(("words", "error"), [((), "longer than the model's context length"), ((OWN_WORDS,), TOO_LONG)])
+def test_a_conversation_that_outgrows_the_context_is_masked_and_its_turns_keep_their_tokens(
+    nemo_gym, runs, pack_folder, tmp_path, words, error
+):
+    output, refusal = tmp_path / "full.jsonl", {"object": "error", "message": TOO_LONG, "code": 400}
+    opening = rows_of(runs[0])[-1]["conversation"][0]["response"]
+    full = Fault(kind="status", role="provider", turn=3, anywhere=opening, status=400, body=refusal)
+    with models(pack_folder, full) as played:
+        policy = ("--model-type", "vllm_model", *played.policy, WITH_TOKEN_IDS, *words)
+        nemo_gym.evaluate(*RUN, *policy, output=output, environ=played.environ)
+    assert [row["_ng_task_index"] for row in rows_of(output)] == [0, 1]
+    (failed,) = rows_of(output, "_failures.jsonl")
+    assert (failed["_ng_failure_class"], failed["failure_stage"]) == ("vera_mh_simulation_failed", "provider_turn_8")
+    assert error in failed["error"]
+    assert (failed["mask_sample"], failed["instance_config"], failed["reward"]) == (True, {"mask_sample": True}, 0.0)
+    assert assert_joined(failed["response"]["output"]) == 3
 
 
 def said_in(output: list[dict[str, Any]]) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from itertools import count, product, repeat
@@ -21,6 +22,7 @@ from vera_mh.conversation import (
     START_PROMPT,
     Exchange,
     Turn,
+    check_output,
     conversation_from_json,
     conversation_from_output,
     effective_max_turns,
@@ -356,3 +358,37 @@ def test_the_default_system_prompt_is_that_of_upstream():
 def test_a_system_message_in_the_output_is_nobodys_turn():
     output = [{"role": "system", "content": "be kind"}, {"role": "user", "content": "a"}, message("b")]
     assert [(turn.speaker, turn.response) for turn in conversation_from_output(output)] == [("persona", "a"), ("provider", "b")]
+
+
+@pytest.mark.parametrize(
+    ("item", "place"),
+    [
+        ({"role": "user", "content": 3}, "content"),
+        ({"role": "user", "content": None}, "content"),
+        ({"role": "user"}, "content"),
+        ({"role": "user", "type": "input_text", "text": "hi"}, "content"),
+        ({"role": "user", "content": ["hi", {"type": "input_image", "image_url": "x"}]}, "content[1]"),
+        ({"role": "assistant", "content": 3}, "content"),
+        ({"role": "assistant", "content": [None]}, "content[0]"),
+    ],
+)
+def test_what_should_be_text_and_is_none_is_refused_by_its_place(item, place):
+    with pytest.raises(RowError) as caught:
+        check_output([{"role": "user", "content": "hi"}, item])
+    assert str(caught.value) == f"response.output[1].{place}: is no text"
+
+
+def test_what_was_said_before_a_side_failed_is_kept_with_the_failure():
+    persona, provider = numbered("u"), Listed(["c1", ModelError("gone")])
+    with pytest.raises(SimulationFailed) as caught:
+        asyncio.run(talk(persona, provider))
+    assert caught.value.stage == "provider_turn_4"
+    assert [exchange.turn.response for exchange in caught.value.exchanges] == ["u1", "c1", "u2"]
+
+
+def test_details_of_usage_of_which_nothing_is_known_stay_in_the_sum_as_they_came():
+    known = {"output_tokens": 1, "output_tokens_details": {"reasoning_tokens": 2}}
+    usage = known | {"input_tokens_details": {"cached_tokens": None}}
+    exchanges = exchanges_of("u1", response(message("c1"), usage=usage))
+    assert response_with_conversation(exchanges, params={}, usage=known)["usage"] == usage
+    assert response_with_conversation(exchanges, params={}, usage=None)["usage"] is None

@@ -218,6 +218,21 @@ async def test_an_answer_without_choices_fails_the_judging(answer):
     assert str(await failed(answer)) == "the judge model failed at question 1: the answer has no choices"
 
 
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"error": {"message": "overloaded", "code": 502}}, "overloaded"),
+        ({"choices": [completion(verdict("No"))["choices"][0] | {"error": {"message": "cut off"}}]}, "cut off"),
+        ({"choices": [completion(verdict("No"))["choices"][0] | {"finish_reason": "error"}]}, "ended with an error"),
+        ({"choices": [], "error": "overloaded"}, "overloaded"),
+    ],
+)
+async def test_an_answer_that_tells_of_an_error_fails_the_judging_even_where_its_text_could_be_read(changed, words):
+    failure = await failed(completion(verdict("No")) | changed)
+    assert str(failure).startswith("the judge model failed at question 1: ")
+    assert words in str(failure)
+
+
 async def test_an_answer_without_id_model_or_usage_is_judged_all_the_same():
     bare = {"choices": [{"message": {"content": verdict("No")}}]}
     outcome, _ = await judged(bare, bare, bare)

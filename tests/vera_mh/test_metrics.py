@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from gym_host.runs.run_files import project
 from tests.support.ratings import DIMENSIONS, scored_row, scored_rows
 from vera_mh.errors import RowError
-from vera_mh.metrics import ROW_FIELDS, aggregate, compute_metrics, group_level_metrics, key_metrics
+from vera_mh.metrics import MIXED, ROW_FIELDS, aggregate, compute_metrics, group_level_metrics, key_metrics
 from vera_mh.models import Json
 from vera_mh.score import vera_score
+from vera_mh.summary import summarize
 
 ROWS = [
     scored_row("BSH", persona="Ana", simulator="gpt", level="High"),
@@ -294,3 +295,19 @@ def test_a_row_without_a_simulator_or_a_risk_level_counts_under_none():
     assert metrics["user_simulator/gpt/total_conversations"] == metrics["num_conversations/risk_level/Low"] == 1
     assert {name.split("/")[1] for name in metrics if name.startswith("user_simulator/")} == {"gpt"}
     assert [name for name in metrics if name.startswith("num_conversations/")] == ["num_conversations/risk_level/Low"]
+
+
+def test_rows_that_were_rated_by_different_measures_are_not_counted_together_in_silence():
+    one, two = (
+        {"pack": "a", "pack_sha256": sha, "rubric_version": "1", "judge_model": judge} for sha, judge in (("x", "j"), ("y", "k"))
+    )
+    rows = [scored_row("B") | one, scored_row("S", persona="Bo") | one, scored_row("H", persona="Cy") | two]
+    found = aggregate(rows)
+    said = "pack_sha256: x (2) / y (1); judge_model: j (2) / k (1)"
+    assert next(iter(found["key_metrics"].items())) == (MIXED, said)
+    assert found["agent_metrics"][MIXED] == said
+    assert summarize(found["agent_metrics"])["notes"][0].endswith(
+        f"rated by the same measure, so one score says little of them: {said}."
+    )
+    same = aggregate([*rows[:2], rows[2] | one, scored_row("H", persona="Di"), rows[2] | {"_ng_failure_class": "judge_failed"}])
+    assert MIXED not in same["agent_metrics"] | same["key_metrics"]

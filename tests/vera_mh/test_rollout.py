@@ -108,6 +108,7 @@ def test_the_transcript_is_made_anew_and_held_against_what_the_agent_saw(simulat
         "transcript_sha256": sha256("user: hi\n"),
         "transcript_matches_agent": matches,
         "turn_count": 1,
+        "provider_turn_count": 0,
         "early_termination": False,
         "judge_directed_text": [],
     }
@@ -171,12 +172,15 @@ def test_a_failed_judging_is_masked_and_keeps_all_that_is_known_of_the_last_repl
         usage={"total_tokens": 3},
         receipts=[{"question_id": "1"}],
     )
-    assert judge_failure_fields(failure) == {
+    assert judge_failure_fields(failure, {}) == {
         "_ng_failure_class": "judge_failed",
         "error": "no usable reply",
         "failure_stage": "judge_question_4",
+        "failure_kind": "judge_failed",
+        "failure_reason": "no usable reply",
         "reward": 0.0,
         "mask_sample": True,
+        "instance_config": {"mask_sample": True},
         "failure_details": {
             "question_id": "4",
             "attempts": 9,
@@ -188,14 +192,26 @@ def test_a_failed_judging_is_masked_and_keeps_all_that_is_known_of_the_last_repl
     }
 
 
-def test_a_failed_simulation_is_masked_and_names_its_stage():
-    assert simulation_failure_fields(SimulationFailed("busy", stage="persona_turn_7")) == {
+def test_a_failed_simulation_is_masked_names_its_stage_and_holds_the_turns_before():
+    said = response(message("c1"), usage={"output_tokens": 3})
+    failure = SimulationFailed("busy", stage="persona_turn_3", exchanges=exchanges_of("u1", said))
+    row = {"responses_create_params": {"input": []}, "instance_config": {"limit": 3, "mask_sample": False}}
+    assert simulation_failure_fields(failure, row) == {
         "_ng_failure_class": "vera_mh_simulation_failed",
         "error": "busy",
-        "failure_stage": "persona_turn_7",
+        "failure_stage": "persona_turn_3",
+        "failure_kind": "vera_mh:simulation_failed",
+        "failure_reason": "busy",
         "reward": 0.0,
         "mask_sample": True,
+        "instance_config": {"limit": 3, "mask_sample": True},
+        "response": said | {"output": [{"type": "message", "role": "user", "content": "u1"}, message("c1")]},
     }
+
+
+def test_the_reason_of_a_failure_is_bounded():
+    fields = simulation_failure_fields(SimulationFailed("x" * 5000, stage="setup"), {"responses_create_params": {}})
+    assert len(fields["failure_reason"]) == 2000
 
 
 def test_what_is_simulated_and_what_is_rebuilt_have_the_same_transcript():
@@ -207,9 +223,10 @@ def test_what_is_simulated_and_what_is_rebuilt_have_the_same_transcript():
 async def test_a_row_that_was_judged_before_is_judged_as_if_it_had_not_been():
     sheet = judge_sheet(question("1", "A"))
     judged = verdict_fields(await Judge(sheet, Listed([verdict("No")])).judge("t"), demo_pack())
-    failed = judge_failure_fields(JudgeFailed("gone", question_id="1", attempts=1))
-    row = {"id": "a", "response": {"output": []}, "_ng_task_index": 0}
-    assert unjudged(row | judged | failed) == row
+    for config in ({}, {"instance_config": {"limit": 3}}):
+        row = {"id": "a", "response": {"output": []}, "_ng_task_index": 0} | config
+        failed = judge_failure_fields(JudgeFailed("gone", question_id="1", attempts=1), row)
+        assert unjudged(row | judged | failed) == row
 
 
 @pytest.mark.parametrize("conversation", ["a", 5, True, {"turns": []}, {}, ["a"], [None]])
@@ -222,3 +239,38 @@ def test_a_conversation_that_is_no_list_of_turns_is_refused(conversation):
 def test_a_conversation_without_turns_is_refused(row):
     with pytest.raises(RowError, match="no turns"):
         turns_of_row(row)
+
+
+USER, ASSISTANT = ({"role": role, "content": "Hi."} for role in ("user", "assistant"))
+
+
+@pytest.mark.parametrize(
+    ("input_", "place"),
+    [
+        ([USER], "responses_create_params.input[0]"),
+        ([{"role": "system", "content": "Be kind."}, USER], "responses_create_params.input[1]"),
+        ([{"role": "system", "content": "Be kind."}, ASSISTANT], "responses_create_params.input[1]"),
+        ("Hi.", "responses_create_params.input"),
+    ],
+)
+@pytest.mark.parametrize("output", [[ASSISTANT], [ASSISTANT, USER, ASSISTANT]])
+def test_a_part_of_the_conversation_in_the_input_is_refused_and_never_left_out(input_, place, output):
+    row = {"responses_create_params": {"input": input_}, "response": {"output": output}}
+    with pytest.raises(RowError) as caught:
+        turns_of_row(row)
+    assert str(caught.value).startswith(f"{place}: a part of the conversation stands here")
+    assert "`response.output`" in str(caught.value)
+    whole = row | {"conversation": [{"speaker": "persona", "response": "Hi."}]}
+    assert [turn.response for turn in turns_of_row(whole)] == ["Hi."]
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"input": []}, {"input": [{"role": "system", "content": "Be kind."}]}, {"input": ""}, None]
+)
+@pytest.mark.parametrize("output", [[ASSISTANT, USER, ASSISTANT], [USER], [ASSISTANT]])
+def test_either_side_may_begin_and_either_may_be_all_that_speaks(params, output):
+    turns = turns_of_row({"responses_create_params": params, "response": {"output": output}})
+    assert [turn.speaker for turn in turns] == [
+        {"user": "persona", "assistant": "provider"}[str(item["role"])] for item in output
+    ]
+    assert conversation_fields(turns, {})["provider_turn_count"] == output.count(ASSISTANT)

@@ -178,6 +178,14 @@ async def test_half_a_surrogate_pair_in_a_reasoning_does_not_lose_the_verdict(fi
         ({"response": {"output": "hi"}}, "nothing to judge"),
         ({"conversation": [{"speaker": "user", "response": "hi"}]}, "conversation[0]: a turn has"),
         ({"conversation": "hi"}, "conversation: Input should be a valid list"),
+        (
+            {
+                "responses_create_params": {"input": [{"role": "user", "content": "I can't sleep."}]},
+                "response": {"output": [{"role": "assistant", "content": "Why?"}]},
+            },
+            "responses_create_params.input[0]: a part of the conversation stands here",
+        ),
+        ({"response": {"output": [{"role": "user", "content": 3}]}}, "response.output[0].content: is no text"),
     ],
 )
 async def test_a_row_that_cannot_be_judged_is_refused_with_the_reason(body, complaint):

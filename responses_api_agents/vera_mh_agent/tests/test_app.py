@@ -148,13 +148,29 @@ async def test_without_an_end_signal_the_turns_are_used_up_and_the_policy_speaks
 async def test_an_error_of_a_side_is_a_failed_row_that_names_the_turn(models, stage, error):
     failed = await run(ROW, **models)
     assert {key: failed[key] for key in ROW} == ROW
-    assert {key: value for key, value in failed.items() if key not in ROW} == {
+    added = {key: value for key, value in failed.items() if key not in ROW}
+    assert [item["role"] for item in added.pop("response")["output"]] == ["user", "assistant"][: int(stage[-1]) - 1]
+    assert added == {
         "_ng_failure_class": "vera_mh_simulation_failed",
         "error": error,
         "failure_stage": stage,
+        "failure_kind": "vera_mh:simulation_failed",
+        "failure_reason": error,
         "reward": 0.0,
         "mask_sample": True,
+        "instance_config": {"mask_sample": True},
     }
+
+
+async def test_a_row_keeps_what_its_instance_config_held_and_is_masked_there_too_only_while_it_fails():
+    row = ROW | {"instance_config": {"limit": 3}}
+    failed = await run(row, user=Listed([ModelError("gone")]))
+    assert failed["instance_config"] == {"limit": 3, "mask_sample": True}
+    unusable = await run(row, policy=numbered("c"), user=Listed(["u1", GOODBYE]), judge=Listed(repeat(BAD_REPLY)))
+    assert (unusable["instance_config"], unusable["failure_kind"]) == ({"limit": 3, "mask_sample": True}, "judge_failed")
+    scored = await run(failed, policy=numbered("c"), user=Listed(["u1", GOODBYE]), judge=lenient())
+    assert scored["instance_config"] == {"limit": 3}
+    assert not {"mask_sample", "failure_kind", "failure_reason"} & scored.keys()
 
 
 async def test_a_model_that_is_not_running_or_answers_no_object_is_a_failed_row():
@@ -174,8 +190,70 @@ async def test_a_model_that_is_not_running_or_answers_no_object_is_a_failed_row(
     assert "_ng_failure_terminal" not in failed
 
 
+@pytest.mark.parametrize("side", ["user", "policy"])
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ({}, "`output` is no list"),
+        ({"choices": []}, "`output` is no list"),
+        ({"choices": [{"message": {"role": "assistant", "content": "Hi."}}]}, "`output` is no list"),
+        ({"status": "failed", "output": [], "error": None}, "its status is 'failed'"),
+        ({"status": "cancelled", "output": [message("Hi.")]}, "its status is 'cancelled'"),
+    ],
+)
+async def test_an_answer_that_is_no_reply_is_a_failed_row_and_never_a_blank_turn(side, answer, words):
+    failed = await run(ROW, **({"user": numbered("u"), "policy": numbered("c")} | {side: Listed(repeat(answer))}))
+    assert failed["_ng_failure_class"] == "vera_mh_simulation_failed"
+    assert failed["failure_stage"] == {"user": "persona_turn_1", "policy": "provider_turn_2"}[side]
+    assert words in failed["error"]
+
+
+async def test_an_empty_output_of_a_finished_reply_is_a_turn_like_another():
+    scored = await run(ROW, policy=Listed([response()]), user=Listed(["u1", GOODBYE]), judge=lenient())
+    assert (scored["simulation"]["provider_empty_turns"], scored["provider_turn_count"]) == (1, 1)
+
+
+async def test_a_conversation_that_the_persona_ends_at_once_keeps_its_reward_and_says_that_the_chatbot_had_no_turn():
+    scored = await run(ROW, user=Listed([GOODBYE]), judge=Listed(repeat(verdict("No"))))
+    assert (scored["turn_count"], scored["provider_turn_count"]) == (1, 0)
+    assert "mask_sample" not in scored
+    assert scored["reward"] is not None
+
+
+@pytest.mark.parametrize(
+    ("input_", "words"),
+    [
+        ("You are Bob.", "input: is no list of messages"),
+        ({}, "input: is no list of messages"),
+        ([{"role": "user", "content": "hi"}], "input[0]: is no system message"),
+        (
+            [{"role": "system", "content": "a"}, {"role": "user", "content": "b"}, {"role": "assistant", "content": "c"}],
+            "input[1]: is no system message",
+        ),
+        ([{"role": "system", "content": "a"}, {"role": "developer", "content": "b"}], "input[1]: is a second system message"),
+        (["a"], "input[0]: is no system message"),
+        ([{"role": "system", "content": 3}], "input[0].content: is no text"),
+    ],
+)
+async def test_an_input_of_which_the_chatbot_would_not_hear_everything_is_refused(input_, words):
+    with pytest.raises(ServerError) as caught:
+        await run(ROW | {"responses_create_params": {"input": input_}}, policy=Listed([]), user=Listed([]))
+    assert caught.value.status == 422
+    assert f"responses_create_params.{words}" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"input": None}, {"input": []}, {"input": [{"role": "developer", "content": "Be kind."}]}]
+)
+async def test_an_input_without_a_system_message_means_the_default(params):
+    row = ROW | {"responses_create_params": params}
+    scored = await run(row, policy=numbered("c"), user=Listed(["u1", GOODBYE]), judge=lenient())
+    assert scored["simulation"]["provider_system_prompt"] == ("Be kind." if params.get("input") else DEFAULT_SYSTEM_PROMPT)
+
+
 async def test_an_unknown_simulator_is_a_failed_row_that_names_the_known_ones():
     failed = await run(ROW | {"user_simulator": "gpt-9"}, policy=Listed([]), user=Listed([]))
+    assert failed["response"]["output"] == []
     assert (failed["_ng_failure_class"], failed["failure_stage"]) == ("vera_mh_simulation_failed", "setup")
     assert failed["error"] == "no user simulator 'gpt-9' is configured; known are: scripted"
     assert failed["_ng_failure_terminal"] is True  # to try it again would change nothing

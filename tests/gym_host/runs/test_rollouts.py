@@ -286,6 +286,28 @@ async def test_an_agent_that_says_no_more_than_that_it_failed_is_believed(sums: 
     assert (failed["reward"], failed["mask_sample"]) == (0.0, True)
 
 
+@pytest.mark.parametrize(("failure_class", "kept"), [("judge_failed", True), ("sum_failed", False)])
+async def test_a_response_is_kept_only_of_a_row_whose_judging_alone_is_missing(tmp_path, request, failure_class, kept):
+    async def run(row: Json) -> Json:
+        return {"_ng_failure_class": failure_class, "error": "gone", "response": {"output": []}}
+
+    it = collected(tmp_path, run, request)
+    await it(dispatched(1))
+    (failed,) = it.failures
+    assert ("response" in failed) == kept
+
+
+async def test_the_next_attempt_at_a_failed_judging_inherits_nothing_of_the_failure():
+    (row,) = dispatched(1, instance_config={"limit": 3})
+    failure = {"_ng_failure_class": "judge_failed", "error": "gone", "failure_kind": "judge_failed", "failure_reason": "gone"}
+    mask = {"mask_sample": True, "instance_config": {"limit": 3, "mask_sample": True}}
+    talk: Json = {"response": {"output": []}}
+    assert Task(row, FailedBefore(1, False, row | failure | mask | talk)).judged_again() == row | talk
+    bare = {key: value for key, value in row.items() if key != "instance_config"}
+    failed = bare | failure | {"instance_config": {"mask_sample": True}} | talk
+    assert Task(bare, FailedBefore(1, False, failed)).judged_again() == bare | talk
+
+
 async def test_an_agent_cannot_say_that_a_row_was_another_rollout(sums: Collected):
     await sums(dispatched(3, "other_keys"))
     assert [key_of(row) for row in sums.rows] == [(0, 0), (1, 0), (2, 0)]
