@@ -17,6 +17,7 @@ from gym_host.cli.output import exit_code, show_outcome, stderr_console
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.scorer import Scorer, find_scorer
 from gym_host.cli.setup import words_of_configuration
+from gym_host.cli.streams import unread_output_forgiven
 from gym_host.distribution import versions
 from gym_host.errors import OutputError, ServerError, UserError
 from gym_host.jsonl import Json, write_json, write_whole
@@ -68,13 +69,14 @@ def run(args: argparse.Namespace) -> int:
     with files.locked():
         _refuse_existing(files, overwrite=args.overwrite)
         outcome = asyncio.run(_aggregate(scorer, shards, files, words_of_configuration(args)))
-    show_outcome(
-        outcome,
-        files,
-        go_on="finish the shards, each with --resume; then aggregate them again with --overwrite",
-        done=f"gym eval report {quoted(files.rollouts)} shows it in a browser; "
-        f"gym eval compare {quoted(files.rollouts)} OTHER.jsonl holds it against another run",
-    )
+    with unread_output_forgiven():
+        show_outcome(
+            outcome,
+            files,
+            go_on="finish the shards, each with --resume; then aggregate them again with --overwrite",
+            done=f"gym eval report {quoted(files.rollouts)} shows it in a browser; "
+            f"gym eval compare {quoted(files.rollouts)} OTHER.jsonl holds it against another run",
+        )
     return exit_code(outcome)
 
 

@@ -10,7 +10,6 @@ import os
 import socket
 import sys
 from collections.abc import Coroutine
-from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -19,6 +18,7 @@ from gym_host.cli.columns import columns
 from gym_host.cli.output import say_next
 from gym_host.cli.parser import Parser, add_config_flags, positive
 from gym_host.cli.setup import Setup, load_setup
+from gym_host.cli.streams import unread_output_forgiven
 from gym_host.config.masking import secrets_in
 from gym_host.config.references import check_references
 from gym_host.errors import ConfigError
@@ -139,14 +139,14 @@ def _warn_of_workers(placements: list[Placement]) -> None:
 
 
 def _report(line: str) -> None:
-    with suppress(OSError):  # The servers run on though nobody reads what is said of them.
-        print(line, file=sys.stderr, flush=True)
+    print(line, file=sys.stderr, flush=True)
 
 
 def _show_ready(head: Head) -> None:
-    _show(head)
-    print("stop them: Ctrl-C here")
-    say_next(f"in another terminal: {_USE}")
+    with unread_output_forgiven():  # The servers run on though nobody reads what is said of them.
+        _show(head)
+        print("stop them: Ctrl-C here")
+        say_next(f"in another terminal: {_USE}")
 
 
 def add_status_flags(parser: Parser) -> None:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from argparse import Namespace, _SubParsersAction
 from collections.abc import Callable, Sequence
@@ -30,6 +29,7 @@ from gym_host.cli import (
 )
 from gym_host.cli.output import GO_ON, say_next
 from gym_host.cli.parser import Command, Parser, parse
+from gym_host.cli.streams import OutputLost, standard_streams, unread_output_forgiven
 from gym_host.distribution import DISTRIBUTION
 from gym_host.errors import UserError
 from gym_host.interrupts import INTERRUPTED
@@ -89,13 +89,30 @@ def main(words: Sequence[str] | None = None) -> int:
         0 if it did all it was asked, 1 if it ran but something is missing, 2 if the user has something to mend, 130 if
         interrupted.
     """
-    args = parse(build_parser(), words)
-    logging.basicConfig(level=logging.INFO if args.verbose else logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    with standard_streams():
+        try:
+            return _carry_out(words)
+        except OutputLost as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 2
+        except BrokenPipeError:  # Whoever read our output has enough of it.
+            return 0
+
+
+def _carry_out(words: Sequence[str] | None) -> int:
+    """Reads the words and does what they say; what is printed is written when this ends, however it does."""
+    try:
+        args = parse(build_parser(), words)
+        logging.basicConfig(level=logging.INFO if args.verbose else logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+        return _exit_code_of(args)
+    finally:
+        sys.stdout.flush()
+
+
+def _exit_code_of(args: Namespace) -> int:
     try:
         command: Command = args.command
-        code = command(args)
-        sys.stdout.flush()
-        return code
+        return command(args)
     except UserError as error:
         if args.verbose:
             logging.getLogger(__name__).exception("the command failed")
@@ -103,11 +120,9 @@ def main(words: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        say_next(_after_interrupt(args))
+        with unread_output_forgiven():
+            say_next(_after_interrupt(args))
         return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Whoever read our output has enough of it.
-        return 0
 
 
 def _after_interrupt(args: Namespace) -> str:

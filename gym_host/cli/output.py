@@ -4,12 +4,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -30,46 +27,9 @@ class _Reader(Console):
         raise BrokenPipeError
 
 
-@contextmanager
-def unread_output_forgiven() -> Iterator[None]:
-    """Lets what is printed go unread: a reader that has hung up, or a full disk behind it, changes nothing of how a run ended."""
-    try:
-        yield
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-class _Forgiving:
-    """Standard error, of which nothing depends on being read: once it cannot be written, what is said goes nowhere."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        with self._forgiven():
-            self._stream.write(text)
-        return len(text)
-
-    def flush(self) -> None:
-        with self._forgiven():
-            self._stream.flush()
-
-    @contextmanager
-    def _forgiven(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
 def stderr_console() -> Console:
     """Where progress and warnings go: what is printed there stands as it is."""
-    file = cast(TextIO, _Forgiving(sys.stderr))
-    return Console(file=file, markup=False, emoji=False, highlight=False, soft_wrap=True)
+    return Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def exit_code(outcome: Outcome) -> int:
@@ -108,12 +68,11 @@ def show_outcome(
         note: What else there is to say of it.
         report: The page that shows the run, if one was written.
     """
-    with unread_output_forgiven():
-        console = stdout_console()
-        _show_outcome(console, outcome, files, report)
-        if note is not None:
-            console.print(note)
-        say_next(_next(outcome, go_on, done))
+    console = stdout_console()
+    _show_outcome(console, outcome, files, report)
+    if note is not None:
+        console.print(note)
+    say_next(_next(outcome, go_on, done))
 
 
 def say_next(what: str) -> None:

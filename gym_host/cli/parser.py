@@ -16,6 +16,8 @@ from gym_host.wording import suggestion
 
 TOOL = "tool"
 
+_LARGEST = 2**53 - 1
+"""As far as all readers of JSON tell whole numbers apart."""
 _MARKED_OVERRIDE = re.compile(r"\+{1,2}[\w.$]+=|~[\w.]+(=|$)")
 
 Command = Callable[[argparse.Namespace], int]
@@ -38,6 +40,8 @@ def positive(text: str) -> int:
     number = int(text) if text.lstrip("+").isdecimal() else 0
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    if number > _LARGEST:
+        raise argparse.ArgumentTypeError(f"{text!r} is too large a number")
     return number
 
 
@@ -68,6 +72,7 @@ def _number(text: str) -> float:
 def parse(parser: Parser, words: Sequence[str] | None) -> argparse.Namespace:
     """Reads a command line; words that hold a `=` or start with `~` are configuration overrides, wherever they stand."""
     words = list(sys.argv[1:] if words is None else words)
+    _refuse_undecoded(parser, words)
     # Taken out beforehand, since a command that takes files would take such a word for one.
     marked = (
         [word for word in words if _MARKED_OVERRIDE.match(word)] if words[:1] != [TOOL] else []
@@ -87,6 +92,18 @@ def parse(parser: Parser, words: Sequence[str] | None) -> argparse.Namespace:
         sys.exit(2)
     args.overrides = overrides
     return args
+
+
+def _refuse_undecoded(parser: Parser, words: Sequence[str]) -> None:
+    """Refuses words that could not be read as text: what stands in them in its place is taken by no file of ours."""
+    for word in words:
+        if not word.isascii() and any("\ud800" <= character <= "\udfff" for character in word):
+            print(
+                f"{parser.prog}: `{mask_text(_without_secret(word))}` is not text in {sys.getfilesystemencoding()}, the encoding "
+                "of words here\n  to mend it: set PYTHONUTF8=1 in the environment, or choose a name in plain letters",
+                file=sys.stderr,
+            )
+            sys.exit(2)
 
 
 def _without_secret(word: str) -> str:

@@ -18,6 +18,7 @@ from gym_host.cli.parser import add_config_flags, positive
 from gym_host.cli.run import DEFAULT_CONCURRENCY, max_attempts, meter_of
 from gym_host.cli.scorer import agent_and_verifier, agent_named_in
 from gym_host.cli.setup import find_components, load_setup, words_of_configuration
+from gym_host.cli.streams import unread_output_forgiven
 from gym_host.config.configuration import Instance
 from gym_host.config.prices import prices_of
 from gym_host.config.references import check_references
@@ -63,13 +64,9 @@ def run(args: argparse.Namespace) -> int:
     console = stderr_console()
     _announce(evaluation, console)
     outcome = asyncio.run(evaluate(evaluation, console))
-    show_outcome(
-        outcome,
-        evaluation.files,
-        go_on=_AGAIN if args.append else GO_ON,
-        done=_done(args, outcome),
-        report=report_at_end(args, evaluation, outcome),
-    )
+    done, report = _done(args, outcome), report_at_end(args, evaluation, outcome)
+    with unread_output_forgiven():
+        show_outcome(outcome, evaluation.files, go_on=_AGAIN if args.append else GO_ON, done=done, report=report)
     return exit_code(outcome)
 
 

@@ -17,6 +17,7 @@ from gym_host.cli.end_report import add_report_flag, report_at_end
 from gym_host.cli.output import exit_code, show_outcome, stderr_console
 from gym_host.cli.parser import add_config_flags, positive, share, temperature
 from gym_host.cli.setup import Setup, load_setup, verifier_of, words_of_configuration
+from gym_host.cli.streams import unread_output_forgiven
 from gym_host.config.components import Components
 from gym_host.config.configuration import Instance
 from gym_host.config.datasets import AGENTS, pick_agent, pick_dataset
@@ -79,7 +80,8 @@ def run(args: argparse.Namespace) -> int:
     part = None if args.limit is None else f"only a part was run: the first {args.limit} rows at most (--limit)"
     report = report_at_end(args, evaluation, outcome)
     done = _done(args, evaluation.files, report)
-    show_outcome(outcome, evaluation.files, note=part, done=done, report=report)
+    with unread_output_forgiven():
+        show_outcome(outcome, evaluation.files, note=part, done=done, report=report)
     return exit_code(outcome)
 
 

@@ -64,7 +64,7 @@ class RunFiles:
         """
         if output.stem.endswith(_ENDINGS):
             raise OutputError(f"{output.name} is a name for another file of a run", where="--output", mend="choose another name")
-        if len(output.name.encode()) > _LONGEST_NAME:
+        if len(os.fsencode(output.name)) > _LONGEST_NAME:
             raise OutputError(
                 f"a name of {len(output.name)} characters is too long", where="--output", mend="choose a shorter one"
             )

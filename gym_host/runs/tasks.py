@@ -16,6 +16,10 @@ import orjson
 from gym_host.errors import UserError
 from gym_host.jsonl import Json, read_lines
 from gym_host.runs.run_files import ROLLOUT_INDEX, TASK_INDEX, key_of
+from gym_host.wording import counted
+
+MOST_ROLLOUTS = 1_000_000
+"""Rollouts of one run, which is as many as have room in the memory of a small machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +47,20 @@ def materialize(dataset: Path, plan: Plan) -> list[Json]:
     """The rows as they are dispatched.
 
     Raises:
-        UserError: The dataset cannot be read, has no rows, a row lacks `responses_create_params`, or two have the same `id`.
+        UserError: The dataset cannot be read, has no rows or too many, a row lacks `responses_create_params`, or two have the
+            same `id`.
     """
     seen: dict[str, int] = {}
     tasks = [_checked(dataset, line.number, line.value, seen) for line in islice(read_lines(dataset), plan.limit)]
     if not tasks:
         raise UserError(f"{dataset} has no rows", mend="prepare the dataset again, or name another with --input")
+    rollouts = len(tasks) * plan.num_repeats
+    if rollouts > MOST_ROLLOUTS:
+        raise UserError(
+            f"{rollouts:,} rollouts are too many for one run, which takes {MOST_ROLLOUTS:,}",
+            where=f"{counted(len(tasks), 'row')}, {plan.num_repeats:,} rollouts of each",
+            mend="lower --num-repeats, or --limit",
+        )
     return [_row(tasks[task], task, rollout, plan) for task, rollout in _order(len(tasks), plan)]
 
 

@@ -39,6 +39,7 @@ KEEP_ALIVE_SECONDS = 75
 _FINISH_SECONDS = 2
 """How long a server that stops waits for the requests that it is working on."""
 
+_LAST_PORT = 65_535
 _EVERYWHERE = {"0.0.0.0": LOOPBACK, "::": "::1"}
 _WHY = {
     errno.EACCES: ("the system does not allow it", "choose a port above 1023"),
@@ -103,6 +104,8 @@ def listening_socket(host: str, port: int, *, where: str) -> socket.socket:
         PortInUse: Another program listens there.
         UserError: It cannot listen there for another reason.
     """
+    if not 0 <= port <= _LAST_PORT:
+        raise UserError(f"{port} is no port", where=where, mend=f"write a number from 1 to {_LAST_PORT}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family, backlog=2048)

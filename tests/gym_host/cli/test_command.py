@@ -5,8 +5,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,6 +64,9 @@ def test_help_lists_the_commands_and_the_flags_that_nemo_gym_has(gym: Gym):
         ((*DEMO, "--limit", "0"), "'0' is not a whole number from 1 on"),
         ((*DEMO, "--limit", "-3"), "'-3' is not a whole number from 1 on"),
         ((*DEMO, "--num-repeats", "1.5"), "'1.5' is not a whole number from 1 on"),
+        ((*DEMO, "--limit", "9" * 20), f"'{'9' * 20}' is too large a number"),
+        ((*DEMO, "--max-output-tokens", "9" * 20), "is too large a number"),
+        ((*DEMO, "--num-repeats", "10000000"), "80,000,000 rollouts are too many for one run"),
         ((*DEMO, "--concurrency", "many"), "'many' is not a whole number from 1 on"),
         ((*DEMO, "--temperature", "warm"), "'warm'"),
         ((*DEMO, "--resume", "--overwrite"), "not allowed with"),
@@ -78,6 +84,26 @@ def test_the_command_says_as_a_process_what_it_says_here(gym: Gym):
     process = gym_process(*DEMO, "--limit", "0", cwd=gym.folder)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (2, "", gym(*DEMO, "--limit", "0").err)
+
+
+def test_a_word_that_cannot_be_read_as_text_is_refused_with_what_reads_it(gym: Gym):
+    said = gym.refuses("eval", "run", "--benchmark", "vera_mh_demo", "--output", os.fsdecode(b"results/\xfc.jsonl"))
+    assert "is not text in utf-8" in said
+    assert "PYTHONUTF8=1" in said
+
+
+def test_ctrl_c_before_the_command_is_there_ends_it_as_ctrl_c_does(gym: Gym):
+    program = (
+        "import sys; from importlib.abc import MetaPathFinder\n"
+        "class CtrlC(MetaPathFinder):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'gym_host.cli.main': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, CtrlC())\n"
+        "from gym_host.cli.entry import gym\n"
+        "sys.exit(gym())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
 # Names, keys and configurations

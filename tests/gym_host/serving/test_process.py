@@ -40,6 +40,11 @@ def test_a_host_that_is_not_of_this_machine_is_told(host: str, told: str):
         listening_socket(host, 0, where="it.host")
 
 
+def test_a_number_that_no_port_has_is_told():
+    with pytest.raises(UserError, match="99999 is no port"):
+        listening_socket("127.0.0.1", 99_999, where="it.port")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems may let anybody listen there")
 def test_a_socket_listens_for_as_many_callers_as_a_large_run_has_at_once():
     with listening_socket("127.0.0.1", 0, where="it.port") as listener:
