@@ -128,8 +128,12 @@ def vera_mh_folder(environ: Mapping[str, str]) -> Path:
     return Path(platformdirs.user_cache_dir("vera-mh", appauthor=False)) / VERA_MH.revision[:7]
 
 
-def load_manifest(folder: Path) -> Manifest:
+def load_manifest(folder: Path, *, renamed: bool = False) -> Manifest:
     """Reads `manifest.yaml` of a pack folder.
+
+    Args:
+        folder: The folder.
+        renamed: The pack is about to get another name, so it does not matter which one it has.
 
     Raises:
         PackError: The manifest is missing, malformed, has the name of the pinned pack, or does not list a required file.
@@ -141,7 +145,20 @@ def load_manifest(folder: Path) -> Manifest:
         raise PackError(f"{folder} is not a pack: it has no {MANIFEST}") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise PackError(f"{path} cannot be read: {error}") from None
-    return _manifest(values, path)
+    manifest = _manifest(values, path)
+    if not renamed:
+        refuse_pinned_name(manifest.name, path)
+    return manifest
+
+
+def refuse_pinned_name(name: str, where: Path) -> None:
+    """Refuses the name of the pinned pack for another one.
+
+    Raises:
+        PackError: It is that name.
+    """
+    if name == VERA_MH.name:
+        raise PackError(f"{where}: the name {name} is that of the pinned pack\n  to mend it: give the pack a name of its own")
 
 
 def _manifest(values: Any, path: Path) -> Manifest:
@@ -154,10 +171,6 @@ def _manifest(values: Any, path: Path) -> Manifest:
     outside = [name for name in values["files"] if Path(str(name)).name != name]
     if outside:
         raise PackError(f"{path}: a pack's files lie in its folder, and {outside[0]} does not")
-    if str(values["name"]) == VERA_MH.name:
-        raise PackError(
-            f"{path}: the name {VERA_MH.name} is that of the pinned pack\n  to mend it: give the pack a name of its own"
-        )
     return Manifest(
         name=str(values["name"]),
         rubric_version=str(values["rubric_version"]),

@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from vera_mh.errors import ManifestIncomplete, PackError
-from vera_mh.pack import LICENSE, REQUIRED_FILES, Manifest
+from vera_mh.pack import LICENSE, REQUIRED_FILES, Manifest, refuse_pinned_name
 
 
 def fresh_manifest(
@@ -34,13 +34,14 @@ def fresh_manifest(
 
     Raises:
         ManifestIncomplete: Nothing says what the pack is called and where it comes from.
-        PackError: A file is missing.
+        PackError: A file is missing, or the name is that of the pinned pack.
     """
     given = {"name": name, "rubric_version": rubric_version, "repository": repository, "revision": revision}
     told: dict[str, str] = {key: value or (getattr(known, key) if known else "") for key, value in given.items()}
     unknown = tuple(key for key, value in told.items() if not value)
     if unknown:
         raise ManifestIncomplete(f"nothing says what the pack in {folder} is", unknown)
+    refuse_pinned_name(told["name"], folder)
     optional = [*(known.sha256 if known else ()), *([LICENSE] if (folder / LICENSE).exists() else ())]
     files = dict.fromkeys((*REQUIRED_FILES, *optional))
     return Manifest(

@@ -113,7 +113,7 @@ def _text(found: Sequence[Finding], pack: str) -> str:
 def _hash(args: argparse.Namespace) -> int:
     path = args.folder / MANIFEST
     given = {name: getattr(args, name) for name in ("name", "rubric_version", "repository", "revision")}
-    known = load_manifest(args.folder) if path.exists() and not all(given.values()) else None
+    known = load_manifest(args.folder, renamed=bool(args.name)) if path.exists() and not all(given.values()) else None
     try:
         manifest = fresh_manifest(args.folder, known, **given)
     except ManifestIncomplete as error:

@@ -177,6 +177,14 @@ def test_the_tool_prints_a_manifest_and_writes_nothing_unless_told(gym):
     assert (told.code, "give --rubric-version, --repository, --revision" in told.err) == (2, True)
 
 
+def test_the_name_of_the_pinned_pack_is_not_given_away_and_a_pack_that_has_it_can_be_given_another(gym):
+    assert "that of the pinned pack" in gym.refuses(*TOOL, "hash", "my_pack", "--name", "vera_mh_v1.2", "--write")
+    change(gym, "manifest.yaml", "name: vera-mh-demo\n", "name: vera_mh_v1.2\n")
+    assert "that of the pinned pack" in gym.refuses(*TOOL, "hash", "my_pack", "--write")
+    assert gym(*TOOL, "hash", "my_pack", "--name", "mine", "--write").code == 0
+    assert load_manifest(gym.folder / "my_pack").name == "mine"
+
+
 def test_words_that_the_tool_does_not_know_are_refused_in_a_line_or_two(gym):
     for words in ((), ("chek", "my_pack"), ("check",), ("rows", "my_pack", "--output", "r.jsonl", "--max-turns", "0")):
         said = gym(*TOOL, *words)
