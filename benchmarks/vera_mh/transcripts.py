@@ -161,6 +161,8 @@ def _logs(path: Path, label_lines: LabelLines) -> Iterator[tuple[str, ChatLog]]:
         content = path.read_bytes()
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    if not content.strip():
+        raise UserError("the file is empty", where=str(path), mend=f"remove it, or {_AS_JSON}")
     if path.suffix == ".txt":
         yield path.stem, ChatLog(tuple(_turns(path, content, label_lines)))
         return

@@ -207,6 +207,9 @@ def test_a_run_that_is_not_complete_is_written_and_says_so(gym: Gym):
         ("a.txt", b"user: hi\n\nchatbot: \xff\n", "a.txt, line 3", "save it as UTF-8"),
         ("a.json", b'[{"role": "user",\n "content": }]', "a.json, line 2", "this is no JSON"),
         ("a.json", b'[{"role": "narrator"}]', "a.json, line 1", "message 1 has the role 'narrator'"),
+        ("a.txt", b"", "a.txt", "the file is empty"),
+        ("a.json", b"", "a.json", "the file is empty"),
+        ("a.jsonl", b"\n \n", "a.jsonl", "the file is empty"),
         ("a.jsonl", b'[{"role": "user", "content": "hi"}]\n{"role": "user"}\n', "a.jsonl, line 2", "a single message"),
     ],
 )
