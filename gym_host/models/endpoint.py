@@ -202,22 +202,31 @@ class Endpoint:
         settings = self.settings
         progress.failures += 1
         message = failure.message
-        if failure.status in _HINTS and not failure.retriable:
-            message = f"{message} (HTTP {failure.status} from {self._shown}: {_HINTS[failure.status]})"
-        last = not failure.retriable or progress.failures >= settings.max_attempts
-        self._warn_once(failure.kind, message if last else f"{message} (attempt {progress.failures} of {settings.max_attempts})")
-        if last:
+        if not failure.retriable or progress.failures >= settings.max_attempts:
+            message = f"{message}{self._circumstances(failure, progress)}"
+            self._warn_once(failure.kind, message)
             raise self._error(failure, progress, message)
+        self._warn_once(failure.kind, f"{message} (attempt {progress.failures} of {settings.max_attempts})")
         asked, cap, chance = failure.wait or 0.0, settings.retry_after_cap_seconds, self._chance()
         if asked > cap:
-            message = f"{message} (it asks to wait {asked:g} seconds, more than retry_after_cap_seconds, {cap:g})"
-            raise self._error(failure, progress, message)
+            waits = f"it asks to wait {asked:g} seconds, more than retry_after_cap_seconds, {cap:g}"
+            raise self._error(failure, progress, f"{message} ({waits}){self._circumstances(failure, progress)}")
         backoff = backoff_seconds(
             progress.failures, base=settings.backoff_base_seconds, maximum=settings.backoff_max_seconds, chance=chance
         )
         # What is asked is spread, so that those who were told the same do not return together; `Retry-After: 0` or a date that
         # has passed is no leave to ask again at once.
         return max(asked * (1 + 0.1 * chance), backoff)
+
+    def _circumstances(self, failure: Failure, progress: _Progress) -> str:
+        """What is said behind the words of a provider, which alone tell little: the status, the endpoint, and what can be done."""
+        told = []
+        if failure.status is not None:
+            told.append(f"HTTP {failure.status} from {self._shown}")
+        if progress.attempts > 1:
+            told.append(f"{progress.attempts} attempts")
+        hint = f": {_HINTS[failure.status]}" if failure.status in _HINTS and not failure.retriable else ""
+        return f" ({', '.join(told)}{hint})" if told else ""
 
     def _error(self, failure: Failure, progress: _Progress, message: str) -> ChatError:
         return ChatError(

@@ -106,8 +106,14 @@ async def test_a_refusal_is_not_retried(fault):
 
 async def test_a_refusal_inside_a_200_is_not_retried_either():
     error, server = await outcome_of([Fault(kind="error_in_200", body={"code": 400, "message": "Too long"})])
-    assert (error.kind, error.status, error.message) == ("refused", 400, "Too long")
+    assert (error.kind, error.status) == ("refused", 400)
+    assert error.message == f"Too long (HTTP 400 from {server.url}/chat/completions)"
     assert server.counts["provider"] == 1
+
+
+async def test_words_that_tell_little_stand_with_the_status_the_endpoint_and_the_attempts():
+    error, server = await outcome_of([Fault(kind="status", status=500, body=b"boom")], max_attempts=3)
+    assert error.message == f"boom (HTTP 500 from {server.url}/chat/completions, 3 attempts)"
 
 
 @pytest.mark.parametrize(("status", "mend"), [(401, "set api_key"), (403, "api_key"), (404, "check base_url")])
