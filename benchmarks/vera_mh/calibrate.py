@@ -29,6 +29,7 @@ from gym_host.jsonl import Json, write_json
 from gym_host.runs.finished import read_run
 from gym_host.runs.outputs import refuse_output
 from gym_host.runs.run_files import TASK_INDEX, RunFiles
+from gym_host.runs.stored_run import METRICS_ANEW
 from gym_host.wording import printable, suggestion
 from vera_mh.calibration import live, materialization, replay, report, scores
 from vera_mh.calibration.control import Control, Mismatch, name_of
@@ -196,9 +197,7 @@ def _published(rollouts: Path) -> Json | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):
-        raise UserError(
-            f"{path} is no metrics file of a run", mend="remove it, or make it anew with `gym eval aggregate`"
-        ) from None
+        raise UserError(f"{path} is no metrics file of a run", mend=METRICS_ANEW) from None
 
 
 def _exact(name: str, upstream: Upstream, rows: Sequence[Row], pack: Pack, published: Json | None, scratch: Path) -> Control:

@@ -91,7 +91,7 @@ async def _compare(scorer: Scorer, base_path: Path, other_paths: list[Path]) -> 
         for run in (base, *others):
             if not run.rows:
                 raise UserError(f"{run.path} holds no rollouts")
-        refuse_mixed([base, *others], wanted.uniform)
+        refuse_mixed([base, *others], wanted.uniform, compared=True)
         refuse_other_servers([base, *others], compared=True)
         return [await _pair(calls, scorer.name, base, other) for other in others]
 

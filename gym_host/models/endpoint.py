@@ -219,7 +219,7 @@ class Endpoint:
         return max(asked * (1 + 0.1 * chance), backoff)
 
     def _circumstances(self, failure: Failure, progress: _Progress) -> str:
-        """What is said behind the words of a provider, which alone tell little: the status, the endpoint, and what can be done."""
+        """What is said behind a provider's words, which alone tell little: the status, the endpoint, and what can be done."""
         told = []
         if failure.status is not None:
             told.append(f"HTTP {failure.status} from {self._shown}")

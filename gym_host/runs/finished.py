@@ -116,16 +116,20 @@ def read_record_if_any(rollouts: Path) -> Json:
     return read_record(files, mend="repair it, or move it away") if files.run.exists() else {}
 
 
-def refuse_mixed(runs: Iterable[FinishedRun], uniform: Iterable[str]) -> None:
+def refuse_mixed(runs: Iterable[FinishedRun], uniform: Iterable[str], *, compared: bool = False) -> None:
     """Refuses to count together what was judged by different measures.
 
     Args:
         runs: The runs.
         uniform: Fields that must be the same in all rows, dots for nesting; a row where one is null says nothing of it.
+        compared: They are compared, so that the difference may be what is to be seen.
 
     Raises:
         UserError: A field differs; the message names it, both values and where they stand.
     """
+    mend = "judge one of them again with `gym eval reverify`, or leave it out"
+    if compared:
+        mend += "; what holds two judges against each other, if anything, `gym tool BENCHMARK` lists"
     names, seen = list(uniform), dict[str, tuple[list[Any], Path]]()
     for run in runs:
         for name in names:
@@ -137,7 +141,7 @@ def refuse_mixed(runs: Iterable[FinishedRun], uniform: Iterable[str]) -> None:
                 raise UserError(
                     f"`{name}` is {_listed(first)} in {where} and {_listed(values)} in {run.path}, so they cannot be counted "
                     "together",
-                    mend="judge one of them again with `gym eval reverify`, or leave it out",
+                    mend=mend,
                 )
 
 

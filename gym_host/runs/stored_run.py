@@ -10,11 +10,14 @@ from pathlib import Path
 
 import orjson
 
-from gym_host.errors import OutputError, UserError
+from gym_host.errors import OutputError
 from gym_host.jsonl import Json, read_lines
 from gym_host.runs.finished import read_record_if_any
 from gym_host.runs.run_files import FailedBefore, Key, RunFiles, read_failures
 from gym_host.runs.stored import StoredRows
+
+METRICS_ANEW = "run the command that wrote the run again with --resume, or an aggregate's with --overwrite: both compute it anew"
+"""What to do about a metrics file that is broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +27,11 @@ class StoredRun:
     Attributes:
         files: Its files.
         record: `x_run.json`: identity (agent, servers with their settings), start, end, versions, counts; empty if there is none.
-        metrics: The entries of `x_aggregate_metrics.json`, one for each agent; empty if there is none.
         failures: Key -> the failed attempts of a rollout that has no score.
     """
 
     files: RunFiles
     record: Json
-    metrics: list[Json]
     failures: dict[Key, FailedBefore]
     _rows: StoredRows = field(repr=False)
 
@@ -38,6 +39,15 @@ class StoredRun:
     def path(self) -> Path:
         """The rollouts file."""
         return self.files.rollouts
+
+    @property
+    def metrics(self) -> list[Json]:
+        """The entries of `x_aggregate_metrics.json`, one for each agent; empty if there is none.
+
+        Raises:
+            OutputError: It cannot be read, or is something else.
+        """
+        return _metrics(self.files.metrics)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -81,16 +91,16 @@ def open_run(rollouts: Path) -> StoredRun:
     rows = StoredRows()
     rows.load(rollouts)
     failures = {key: failed for key, failed in read_failures(files.failures).items() if key not in rows}
-    return StoredRun(files, read_record_if_any(rollouts), _metrics(files), failures, rows)
+    return StoredRun(files, read_record_if_any(rollouts), failures, rows)
 
 
-def _metrics(files: RunFiles) -> list[Json]:
-    if not files.metrics.exists():
+def _metrics(path: Path) -> list[Json]:
+    if not path.exists():
         return []
     try:
-        entries = orjson.loads(files.metrics.read_bytes())
+        entries = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError) as error:
-        raise OutputError(f"{files.metrics} cannot be read: {error}", mend="compute it anew with `gym eval aggregate`") from None
+        raise OutputError(f"{path} cannot be read: {error}", mend=METRICS_ANEW) from None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise UserError("this is no metrics file of a run", where=str(files.metrics), mend="move it away")
+        raise OutputError("this is no metrics file of a run", where=str(path), mend=METRICS_ANEW)
     return entries

@@ -112,7 +112,7 @@ def _scored(run: StoredRun) -> Iterator[Json]:
             raise UserError(
                 f"a conversation cannot be counted: {error}",
                 where=str(run.path),
-                mend=f"judge them first: gym eval reverify {files} --output FILE",
+                mend=f"judge them first: gym eval reverify --benchmark NAME {files} --output FILE",
             ) from None
         yield row
 

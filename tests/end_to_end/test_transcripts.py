@@ -64,7 +64,8 @@ def test_conversations_that_nobody_judged_yet_are_told_with_what_judges_them(gym
     assert gym(*TOOL, "read", "chats", "--output", "x.jsonl").code == 0
     said = gym.refuses("eval", look[0], *DEMO, "x.jsonl", *look[1:])
     assert ".ratings: missing" in said
-    assert "judge them first: gym eval reverify --inputs x_materialized_inputs.jsonl --rollouts x.jsonl --output FILE" in said
+    words = "--benchmark NAME --inputs x_materialized_inputs.jsonl --rollouts x.jsonl --output FILE"
+    assert f"judge them first: gym eval reverify {words}" in said
     assert "first" in gym("eval", "show", *DEMO, "x.jsonl", "--list").out
 
 

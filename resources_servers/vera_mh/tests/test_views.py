@@ -77,7 +77,7 @@ def test_a_row_that_nobody_judged_is_told_by_every_view_that_counts_with_what_to
         with pytest.raises(UserError, match="a conversation cannot be counted") as caught:
             view()
         assert "x.jsonl" in str(caught.value.where)
-        assert "judge them first: gym eval reverify --inputs " in str(caught.value.mend)
+        assert "judge them first: gym eval reverify --benchmark NAME --inputs " in str(caught.value.mend)
     assert len(views.conversations(run)["entries"]) == len(rest) + 1
 
 

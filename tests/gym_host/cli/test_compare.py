@@ -109,6 +109,7 @@ def test_runs_that_were_judged_by_different_measures_are_not_compared(gym: Gym, 
     base, other = rollouts("base", ["BBB"]), rollouts("other", ["BBB"], planned=None, **{field: "another"})
     said = gym.refuses(*compare(base, other))
     assert f"`{field}` is {MEASURE[field]!r} in base.jsonl and 'another' in other.jsonl" in said
+    assert "`gym tool BENCHMARK` lists" in said
 
 
 def test_a_run_that_says_nothing_of_its_measure_can_be_compared(gym: Gym):

@@ -16,6 +16,7 @@ import pytest
 from gym_host.cli.show import fitting
 from gym_host.config.scripts import load
 from gym_host.errors import UserError
+from gym_host.runs.stored_run import open_run
 from tests.support.command import Gym
 from tests.support.components import KEY_VARIABLES, Json, SumsRoot, read_jsonl, snapshot, write_jsonl
 
@@ -98,6 +99,18 @@ def test_a_run_that_was_killed_in_the_middle_of_a_line_is_looked_at_without_it(
     if "--list" not in words:
         assert "INCOMPLETE: " in said.out
     assert rollouts.read_bytes() == before
+
+
+def test_a_broken_metrics_file_is_told_only_where_it_is_read_with_what_computes_it_anew(run: Gym):
+    shown = run(*SHOW).out
+    metrics = run.put("x_aggregate_metrics.json", '[{"agent')
+    assert run(*SHOW).out == shown
+    with pytest.raises(
+        UserError, match=r"metrics.json cannot be read[^$]*run the command that wrote the run again with --resume"
+    ):
+        _ = open_run(run.folder / "x.jsonl").metrics
+    assert run(*RUN, "--limit", "3", "--num-repeats", "2", "--resume").code == 0
+    assert json.loads(metrics.read_bytes())[0]["num_scored"] == 6
 
 
 def test_rows_that_were_judged_by_different_judges_are_called_mixed(run: Gym):
