@@ -192,14 +192,22 @@ class Journal:
             os.close(file)
 
 
+def behind_link(path: Path) -> Path:
+    """The file that is meant by a name: where that is a link, which may lead to another disk, what it leads to."""
+    return path.resolve() if path.is_symlink() else path
+
+
 def write_whole(path: Path, parts: Iterable[bytes]) -> None:
     """Replaces a file as a whole: a temporary file beside it, fsync, rename. A reader sees the old one or the new one.
+
+    Where a link to a file is given, that file is replaced and the link stays.
 
     Raises:
         OutputError: The file could not be written; the old one is as it was.
     """
     temporary: str | None = None
     try:
+        path = behind_link(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent)
         with os.fdopen(handle, "wb") as file:
@@ -220,6 +228,7 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
 def clear_unfinished(path: Path) -> None:
     """Removes what a process that was killed while it replaced a file has left beside it; call it where no other may do so."""
     with suppress(OSError):
+        path = behind_link(path)
         for left in path.parent.glob(f".{glob.escape(path.name)}.*{_UNFINISHED}"):
             left.unlink(missing_ok=True)
 
@@ -246,9 +255,16 @@ def sort_lines(path: Path, order: Iterable[tuple[int, int]]) -> None:
     write_whole(path, lines())
 
 
+def reason(error: OSError) -> str:
+    """Why a file or a folder cannot be made, in plain words."""
+    if isinstance(error, FileExistsError):
+        return "what lies where its folder should be is a file, or a link to nothing"
+    return error.strerror or str(error)
+
+
 def _unwritable(path: Path, error: OSError) -> OutputError:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return OutputError(
-        f"{path} cannot be written: {error.strerror}",
+        f"{path} cannot be written: {reason(error)}",
         mend="make room on the disk, then run the same command with --resume" if full else "choose another --output",
     )

@@ -34,6 +34,7 @@ from gym_host.runs.scoreboard import MetricFields, Scoreboard, metric_fields
 from gym_host.runs.tasks import described
 from gym_host.serving.calls import ServerCalls
 from gym_host.serving.garbage import rare_collections
+from gym_host.wording import counted
 
 _HAS_NONE = (404, 405, 501)
 """Statuses of a server that has no such endpoint."""
@@ -333,8 +334,10 @@ def _settle_replaced(run: _Run) -> None:
     """Lets go of the run that this one replaced, if this one came to something; else says where it is."""
     if len(run.scored):
         drop(run.files)
-    for path in kept(run.files):
-        _say(run.console, f"nothing was scored, so what was to be replaced is kept as {path}")
+    left = kept(run.files)
+    if left:
+        more = f" and {counted(len(left) - 1, 'file')} beside it" if len(left) > 1 else ""
+        _say(run.console, f"nothing was scored, so what was to be replaced is kept as {left[0]}{more}")
 
 
 async def _aggregated(run: _Run, outcome: Outcome) -> Outcome:

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gym_host.errors import OutputError
-from gym_host.jsonl import Json
+from gym_host.jsonl import Json, behind_link
 from gym_host.runs.rollouts import Observer
 from gym_host.runs.run_files import Key, RunFiles
 
 
 def kept_as(path: Path) -> Path:
     """Where a file of a run that is being replaced is kept."""
+    path = behind_link(path)
     return path.with_name(f"{path.name}.replaced")
 
 
@@ -37,9 +38,9 @@ def set_aside(files: RunFiles) -> None:
         # The record first, without which nobody takes the rest for a run.
         for path in reversed(files.existing()):
             if worthless:  # A run that itself replaced another and scored nothing: the other stays the one to be kept.
-                path.unlink()
+                behind_link(path).unlink()
             else:
-                path.replace(kept_as(path))
+                behind_link(path).replace(kept_as(path))
     except OSError as error:
         raise OutputError(f"{files.rollouts} cannot be replaced: {error.strerror}", mend="choose another --output") from None
 

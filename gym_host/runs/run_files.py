@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_host.errors import OutputError, UserError
-from gym_host.jsonl import Json, clear_unfinished, mend_tail, read_lines, say_torn, sort_lines
+from gym_host.jsonl import Json, clear_unfinished, mend_tail, read_lines, reason, say_torn, sort_lines
 
 TASK_INDEX = "_ng_task_index"
 ROLLOUT_INDEX = "_ng_rollout_index"
@@ -181,7 +181,7 @@ class RunFiles:
                 os.close(handle)
         except OSError as error:
             raise OutputError(
-                f"{self.rollouts.parent} cannot be written: {error.strerror}", where="--output", mend="choose another --output"
+                f"{self.rollouts.parent} cannot be written: {reason(error)}", where="--output", mend="choose another --output"
             ) from None
 
 

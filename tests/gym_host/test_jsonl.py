@@ -254,6 +254,15 @@ def test_a_file_is_replaced_as_a_whole_and_its_folder_made(tmp_path: Path):
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_a_link_stays_a_link_and_the_file_behind_it_is_replaced(tmp_path: Path):
+    link, path = tmp_path / "x.json", tmp_path / "elsewhere" / "y.json"
+    link.symlink_to(path)
+    for value in ({"a": 1}, {"b": 2}):
+        write_json(link, value)
+        assert link.is_symlink()
+        assert json.loads(path.read_text()) == value
+
+
 def test_what_cannot_be_finished_leaves_the_old_file_and_nothing_beside_it(path: Path):
     path.write_bytes(b"old")
 
@@ -271,6 +280,9 @@ def test_a_folder_that_cannot_be_made_is_an_output_error(tmp_path: Path):
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match="cannot be written"):
         write_json(tmp_path / "file" / "x.json", {})
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(OutputError, match="is a file, or a link to nothing"):
+        write_json(tmp_path / "link" / "x.json", {})
 
 
 def test_lines_are_put_into_another_order_byte_for_byte(path: Path):

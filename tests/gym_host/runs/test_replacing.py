@@ -40,12 +40,30 @@ async def test_what_is_overwritten_is_kept_until_the_new_run_has_scored_somethin
         after = snapshot(bench.files.rollouts.parent)
         assert {name: after[f"{name}.replaced"] for name in before} == before
         assert bench.record["counts"]["scored"] == 0
-    assert f"what was to be replaced is kept as {bench.files.rollouts}.replaced" in bench.said.getvalue()
+    told = f"what was to be replaced is kept as {bench.files.rollouts}.replaced and 4 files beside it\n"
+    assert bench.said.getvalue().count("to be replaced") == bench.said.getvalue().count(told) == 2
     await bench.run(resume=True)
     assert len(snapshot(bench.files.rollouts.parent)) == 10
     assert (await bench.run(resume=True, max_attempts=9)).scored == 1
     assert snapshot(bench.files.rollouts.parent).keys() == before.keys()
     assert numbers(bench.rows) == [2]
+
+
+async def test_an_output_that_is_a_link_stays_one_whatever_is_run_into_it(bench: Bench):
+    target = bench.files.rollouts.parent.parent / "other disk" / "x.jsonl"
+    target.parent.mkdir()
+    bench.files.rollouts.parent.mkdir(exist_ok=True)
+    bench.files.rollouts.symlink_to(target)
+    bench.root.write([sum_row(1, waits="gate"), sum_row(2)])
+    first = asyncio.create_task(bench.run(overwrite=True))
+    await until(lambda: bench.files.rollouts.exists() and len(bench.rows) == 1)
+    bench.root.open("gate")
+    assert (await first).complete
+    assert (bench.files.rollouts.is_symlink(), numbers(read_jsonl(target))) == (True, [1, 2])
+    bench.root.write([sum_row(3)])
+    await bench.run(overwrite=True)
+    assert (bench.files.rollouts.is_symlink(), numbers(read_jsonl(target))) == (True, [3])
+    assert list(target.parent.iterdir()) == [target]
 
 
 async def test_what_is_overwritten_goes_with_the_first_rollout_that_is_scored(bench: Bench):
