@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 from gym_host.interrupts import INTERRUPTED
@@ -18,6 +19,7 @@ from gym_host.wording import harmless, printable
 
 _WIDTH = 110
 """Columns where no terminal says how many it has."""
+_UNBROKEN = 30
 
 
 class _Reader(Console):
@@ -134,7 +136,7 @@ def show_tables(console: Console, tables: Iterable[Mapping[str, Any]], notes: It
     Names and reasons in them may be a model's or a stranger's, so nothing in them reaches the terminal but text.
     """
     for table in tables:
-        console.print(_table(table))
+        _print_table(console, _table(table))
         console.print()
     for note in notes:
         console.print(harmless(note))
@@ -146,6 +148,21 @@ def _tables(metrics: Mapping[str, Any], summary: Any) -> tuple[Sequence[Mapping[
         return summary["tables"], list(summary.get("notes") or ())
     rows = [[name, "-" if value is None else str(value)] for name, value in metrics["key_metrics"].items()]
     return [{"title": "Metrics", "columns": ["", ""], "rows": rows}], []
+
+
+def _print_table(console: Console, table: Table) -> None:
+    """Prints a table, wider than the terminal rather than with a number broken in two; without blanks at the ends of lines."""
+    if console.is_terminal:
+        console.print(table, crop=False)
+        return
+    with console.capture() as drawn:
+        console.print(table, crop=False)
+    console.print("\n".join(line.rstrip() for line in drawn.get().splitlines()), soft_wrap=True)
+
+
+def _longest_word(texts: Iterable[str]) -> int:
+    """The width that no word of a table is broken in, nor a number; what is far longer than those may be."""
+    return min(max((cell_len(word) for text in texts for word in harmless(text).split()), default=0), _UNBROKEN)
 
 
 def _table(content: Mapping[str, Any]) -> Table:
@@ -160,7 +177,9 @@ def _table(content: Mapping[str, Any]) -> Table:
         pad_edge=False,
     )
     for number, column in enumerate(columns):
-        table.add_column(harmless(column), justify="left" if number == 0 or not named else "right", overflow="fold")
+        cells = [column, *(row[number] for row in content["rows"] if number < len(row))]
+        justify: JustifyMethod = "left" if number == 0 or not named else "right"
+        table.add_column(harmless(column), justify=justify, overflow="fold", min_width=_longest_word(cells))
     for row in content["rows"]:
         table.add_row(*map(harmless, row))
     return table

@@ -129,7 +129,7 @@ class BarDisplay:
         self._progress = Progress(BarColumn(bar_width=30), TextColumn("{task.description}", markup=False), console=console)
         done = counts.scored_before + counts.given_up
         self._bar: TaskID = self._progress.add_task("starting", total=counts.planned, completed=done)
-        self._found = Text(overflow="ellipsis", no_wrap=True)
+        self._found = Text()
         self._live = Live(Group(self._progress, self._found), console=console, transient=True)
         self._live.start()
 

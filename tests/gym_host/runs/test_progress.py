@@ -132,6 +132,16 @@ def test_the_bar_of_a_terminal_shows_the_line_and_below_it_what_is_found_with_br
     assert any("score[/a] 50.00 (45.0 to 55.0), cost 4.20" in line for line in lines)
 
 
+def test_what_is_found_takes_a_second_line_where_one_is_too_short_for_it():
+    output = io.StringIO()
+    counts = Counts(5)
+    display = BarDisplay(Console(file=output, force_terminal=True, width=80, color_system=None), counts)
+    state, _ = state_of(counts)
+    display.show(state, "score 50.00 (45.0 to 55.0, n=3), " * 3 + "cost 4.20")
+    display.close()
+    assert "cost 4.20" in output.getvalue()
+
+
 async def test_a_run_is_shown_for_as_long_as_it_goes_and_the_display_closed_once():
     state, _ = state_of(Counts(5))
     display = Shown()
