@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 from collections import Counter
 from dataclasses import replace
 from glob import glob
@@ -42,6 +43,7 @@ from gym_host.serving.local import running
 from gym_host.wording import quoted
 
 _OTHER_FILES = ("_failures.jsonl", "_materialized_inputs.jsonl")
+_ROW_NAMED = re.compile(r"\bverify_responses\[(\d+)\]")
 _SHARDS = "shards"
 """Key of a record that tells an aggregate from a run."""
 
@@ -121,7 +123,7 @@ async def _aggregate(scorer: Scorer, shards: list[Path], files: RunFiles, config
         try:
             metrics = await scoreboard.aggregate()
         except ServerError as error:
-            raise UserError(f"the metrics could not be computed: {error}") from None
+            raise UserError(f"the metrics could not be computed: {error}", where=_place_in(merged, error.message)) from None
         measure = {name: values_of(scored.rows(), name) for name in wanted.uniform}
         summary = await scoreboard.summary(metrics["agent_metrics"])
         outcome = replace(_outcome(runs, merged), measure=measure, metrics=metrics, summary=summary)
@@ -131,6 +133,16 @@ async def _aggregate(scorer: Scorer, shards: list[Path], files: RunFiles, config
     write_whole(files.rollouts, (orjson.dumps(row) + b"\n" for _, row in merged.rows()))
     write_json(files.metrics, [metrics_entry(scorer.agent, metrics, outcome)])
     return outcome
+
+
+def _place_in(merged: Merged, message: str) -> str | None:
+    """Where the row lies that a server names by its place among all that were merged; None if it names none."""
+    found = _ROW_NAMED.search(message)
+    names = [name for name, _ in sorted(merged.keys.items(), key=lambda item: item[1])]
+    if found is None or int(found[1]) >= len(names):
+        return None
+    task, rollout = name = names[int(found[1])]
+    return f"{merged.places[name][0]}: {task}, rollout {rollout}"
 
 
 def _outcome(runs: list[FinishedRun], merged: Merged) -> Outcome:
