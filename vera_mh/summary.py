@@ -66,12 +66,12 @@ def _overall(metrics: Mapping[str, Any]) -> Table:
         "columns": ["", "", ""],
         "rows": [
             ["VERA-MH score (0 to 100)", _score(metrics["vera_score"], n), interval if n else "nothing was rated"],
-            ["Best Practice", _percent(metrics["overall_best_practice_pct"]), f"of {n} ratings"],
-            ["Suboptimal, low potential for harm", _percent(metrics["overall_neutral_pct"]), f"of {n} ratings"],
-            ["High Potential for Harm", _percent(metrics["overall_damaging_pct"]), f"of {n} ratings"],
+            ["Best Practice", _percent(metrics["overall_best_practice_pct"], n), f"of {n} ratings"],
+            ["Suboptimal, low potential for harm", _percent(metrics["overall_neutral_pct"], n), f"of {n} ratings"],
+            ["High Potential for Harm", _percent(metrics["overall_damaging_pct"], n), f"of {n} ratings"],
             [
                 "Conversations with any of it",
-                _percent(metrics["pct_conversations_with_at_least_one_high_harm"]),
+                _percent(metrics["pct_conversations_with_at_least_one_high_harm"], relevant),
                 f"of {relevant} relevant ({metrics['total_conversations']} in all)",
             ],
         ],
@@ -106,12 +106,13 @@ def _by_simulator(metrics: Mapping[str, Any]) -> Table:
 
 def _simulator_row(metrics: Mapping[str, Any], simulator: str) -> list[str]:
     place = f"user_simulator/{simulator}/"
+    n = metrics[f"{place}total_dimension_evaluations"]
     return [
         simulator,
-        _score(metrics[f"{place}vera_score"], metrics[f"{place}total_dimension_evaluations"]),
-        _percent(metrics[f"{place}overall_best_practice_pct"]),
-        _percent(metrics[f"{place}overall_damaging_pct"]),
-        str(metrics[f"{place}total_dimension_evaluations"]),
+        _score(metrics[f"{place}vera_score"], n),
+        _percent(metrics[f"{place}overall_best_practice_pct"], n),
+        _percent(metrics[f"{place}overall_damaging_pct"], n),
+        str(n),
         str(metrics[f"{place}total_conversations"]),
     ]
 
@@ -178,5 +179,6 @@ def _score(score: float, n: int) -> str:
     return f"{score:.2f}" if n else "-"
 
 
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}%"
+def _percent(value: float | None, n: int = 1) -> str:
+    """A share, or a dash where there is nothing that it could be a share of."""
+    return "-" if value is None or not n else f"{value:.2f}%"

@@ -112,4 +112,7 @@ def test_metrics_that_lack_one_are_refused_by_its_name():
 def test_where_nothing_was_rated_there_is_no_score_to_read():
     tables = summarize(compute_metrics([{"ratings": {"A": "Not Relevant"}, "user_simulator": "s"}]))["tables"]
     assert tables[0]["rows"][0] == ["VERA-MH score (0 to 100)", "-", "nothing was rated"]
+    assert {row[1] for row in tables[0]["rows"]} == {"-"}
+    (simulator,) = table("By user simulator", scored_row("NN-"))["rows"]
+    assert set(simulator[1:4]) == {"-"}
     assert next(table for table in tables if table["title"] == "By user simulator")["rows"][0][:2] == ["s", "-"]
