@@ -132,7 +132,10 @@ def _hash(args: argparse.Namespace) -> int:
 def _rows(args: argparse.Namespace) -> int:
     refuse_output(args.output, endings=(".jsonl",), what="a file of rows", overwrite=args.overwrite)
     pack = open_pack(args.pack, environ=os.environ, bases=(Path.cwd(),))
-    simulators = [UserSimulator(name, name) for name in args.simulator or ()] or RECOMMENDED_SIMULATORS
+    names = args.simulator or []
+    if "" in names or len(set(names)) < len(names):
+        raise ConfigError("a user simulator has no name, or is given twice", where="--simulator", mend="name each of them once")
+    simulators = [UserSimulator(name, name) for name in names] or RECOMMENDED_SIMULATORS
     prefix = args.prefix or pack.manifest.name
     rows = list(benchmark_rows(pack, prefix=prefix, simulators=simulators, max_turns=args.max_turns))
     write_whole(args.output, (row_line(row).encode() for row in rows))

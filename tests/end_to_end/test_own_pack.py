@@ -192,6 +192,12 @@ def test_words_that_the_tool_does_not_know_are_refused_in_a_line_or_two(gym):
         assert "to mend it: see `gym tool vera_mh pack" in said.err
 
 
+@pytest.mark.parametrize("simulators", [("a", "a"), ("",)])
+def test_a_user_simulator_that_has_no_name_or_is_given_twice_is_refused(gym, simulators):
+    words = [word for name in simulators for word in ("--simulator", name)]
+    assert "is given twice\n  where: --simulator" in gym.refuses(*TOOL, "rows", "my_pack", "--output", "rows.jsonl", *words)
+
+
 def test_a_file_that_is_there_is_replaced_by_rows_only_when_told_to(gym: Gym):
     words = (*TOOL, "rows", str(PACK_FOLDER), "--output")
     gym.put("keep.jsonl", "mine")
