@@ -100,6 +100,8 @@ def plan_evaluation(args: argparse.Namespace) -> Evaluation:
     """
     if args.output is None:
         raise ConfigError("nothing says where the rollouts go", where="--output", mend="give --output results/my_run.jsonl")
+    if args.head is not None and not args.no_serve:
+        raise ConfigError("only servers that are running have a head", where="--head", mend="add --no-serve, or leave --head out")
     files = RunFiles.of(args.output)
     setup = load_setup(args)
     faults = check_references(setup.config, setup.components)

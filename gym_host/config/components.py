@@ -56,13 +56,14 @@ class Components:
             environ: The environment variables.
 
         Raises:
-            ConfigError: One of `search_dirs` is not a folder.
+            ConfigError: One of `search_dirs`, or of those of the environment, is not a folder.
         """
         given = [cwd / Path(folder).expanduser() for folder in search_dirs]
-        for folder in given:
-            if not folder.is_dir():
-                raise ConfigError(f"there is no folder `{folder}`", where="--search-dir")
         extra = [cwd / Path(entry).expanduser() for entry in environ.get(EXTRA_ROOTS, "").split(os.pathsep) if entry]
+        for folders, where in ((given, "--search-dir"), (extra, f"environment variable {EXTRA_ROOTS}")):
+            for folder in folders:
+                if not folder.is_dir():
+                    raise ConfigError(f"there is no folder `{folder}`", where=where)
         return cls(tuple(_distinct([*given, *extra, cwd, installation_root()])))
 
     def locate(self, relative: str | Path) -> Path | None:

@@ -121,6 +121,9 @@ def test_a_search_dir_that_is_no_folder_is_an_error(tmp_path: Path):
     with pytest.raises(ConfigError, match="typo") as caught:
         Components.discover(["typo"], cwd=tmp_path, environ={})
     assert caught.value.where == "--search-dir"
+    with pytest.raises(ConfigError, match="typo") as caught:
+        Components.discover(cwd=tmp_path, environ={"NEMO_GYM_EXTRA_ROOTS": "typo"})
+    assert caught.value.where == "environment variable NEMO_GYM_EXTRA_ROOTS"
 
 
 def test_the_installation_has_the_folders_of_every_server_type():
