@@ -97,7 +97,7 @@ def plan_reverification(args: argparse.Namespace) -> Evaluation:
     files = RunFiles.of(args.output)
     _refuse_contradictions(args)
     if not args.append:
-        files.refuse_sources([args.inputs, args.rollouts, RunFiles.of(args.rollouts).failures])
+        files.refuse_sources([args.inputs, args.rollouts, RunFiles.read_from(args.rollouts).failures])
     stored = read_stored(args.inputs, args.rollouts)
     chosen = select(stored, judge_failed_only=args.judge_failed_only, limit=args.limit)
     agent, verifier, instances = _servers(args, chosen)
