@@ -65,6 +65,11 @@ def together(faults: Sequence[ConfigError], title: str) -> ConfigError:
     return ConfigError("\n".join(lines))
 
 
+def without_score(number: int, planned: int) -> str:
+    """What is said first of a run that is not complete."""
+    return f"INCOMPLETE: {number} of {planned} rollouts {'has' if number == 1 else 'have'} no score."
+
+
 def counted(number: int, name: str) -> str:
     """A number of things: `1 server`, `2 servers`."""
     return f"{number} {name}" if number == 1 else f"{number} {name}s"

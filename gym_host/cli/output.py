@@ -15,7 +15,7 @@ from rich.table import Table
 from gym_host.interrupts import INTERRUPTED
 from gym_host.runs.evaluation import Outcome
 from gym_host.runs.run_files import RunFiles
-from gym_host.wording import harmless, printable
+from gym_host.wording import harmless, printable, without_score
 
 _WIDTH = 110
 """Columns where no terminal says how many it has."""
@@ -85,7 +85,7 @@ def say_next(what: str) -> None:
 def _show_outcome(console: Console, outcome: Outcome, files: RunFiles, report: Path | None) -> None:
     if not outcome.complete:
         missing = outcome.planned - outcome.scored
-        console.print(f"INCOMPLETE: {missing} of {outcome.planned} rollouts have no score.")
+        console.print(without_score(missing, outcome.planned))
     for name, count in sorted(outcome.failures.items()):
         console.print(f"  {count} failed as {printable(name)}")
     if outcome.left_out:

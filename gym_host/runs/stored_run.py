@@ -15,6 +15,7 @@ from gym_host.jsonl import Json, read_lines
 from gym_host.runs.finished import read_record_if_any
 from gym_host.runs.run_files import FailedBefore, Key, RunFiles, read_failures
 from gym_host.runs.stored import StoredRows
+from gym_host.wording import without_score
 
 METRICS_ANEW = "run the command that wrote the run again with --resume, or an aggregate's with --overwrite: both compute it anew"
 """What to do about a metrics file that is broken."""
@@ -66,7 +67,7 @@ class StoredRun:
         planned = self.planned()
         if planned is None or planned == len(self):
             return None
-        return f"INCOMPLETE: {planned - len(self)} of {planned} rollouts have no score."
+        return without_score(planned - len(self), planned)
 
     def keys(self) -> list[Key]:
         """Keys of the scored rollouts, in order."""

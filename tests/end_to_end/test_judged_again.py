@@ -129,7 +129,7 @@ def real(pack_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         words = ("eval", "run", "--benchmark", "vera_mh", "--limit", "3", *policy, "--concurrency", "1")
         code, out, err = command(*words, "--output", run.files.rollouts, environ=judge | users)
         assert code == 1, err
-        assert out.startswith("INCOMPLETE: 1 of 3 rollouts have no score.\n  1 failed as judge_failed\n")
+        assert out.startswith("INCOMPLETE: 1 of 3 rollouts has no score.\n  1 failed as judge_failed\n")
         yield run
 
 
@@ -139,7 +139,7 @@ def test_judging_the_real_benchmark_again_needs_the_judge_alone(real: RealRun):
     process = gym_process(*words, cwd=Path.cwd(), environ=real.judge)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 1, err
-    assert out.startswith("INCOMPLETE: 1 of 3 rollouts have no score.\n  1 left out")
+    assert out.startswith("INCOMPLETE: 1 of 3 rollouts has no score.\n  1 left out")
     for old, new in zip(read_jsonl(real.files.rollouts), read_jsonl(again.rollouts), strict=True):
         assert new == old | {"transcript_matches_agent": None}
     assert metrics(again) == metrics(real.files) | {"transcript_mismatch_rate": None}

@@ -203,7 +203,7 @@ def test_10_one_row_that_always_fails_is_one_row_in_the_failures_file_and_the_ru
     assert len(done.results.rows) == 11
     (failed,) = done.results.failures
     assert (failed["id"], failed["failure_stage"]) == ("bench__5", "persona_turn_1")
-    assert "INCOMPLETE: 1 of 12 rollouts have no score." in done.said
+    assert "INCOMPLETE: 1 of 12 rollouts has no score." in done.said
 
 
 def test_11_a_parameter_that_nobody_set_by_hand_is_left_out_once_it_is_refused_and_the_receipts_say_so(ran):

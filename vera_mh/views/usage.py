@@ -199,7 +199,8 @@ class Usage:
         if silent:
             notes.append(f"{silent} of {calls} calls told no usage: what they took is not known and in no sum.")
         if self.failures_untold:
-            notes.append(f"{self.failures_untold} failed attempts tell nothing of their calls, which are in no sum.")
+            told = "failed attempt tells nothing of its" if self.failures_untold == 1 else "failed attempts tell nothing of their"
+            notes.append(f"{self.failures_untold} {told} calls, which are in no sum.")
         if self.money is not None and unpriced:
             notes.append(f"No price is set for {', '.join(unpriced)}: their calls are not in the money.")
         if not self.simulated:

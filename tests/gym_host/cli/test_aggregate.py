@@ -14,6 +14,7 @@ import pytest
 from gym_host.runs.run_files import RunFiles, key_of
 from tests.support.command import Gym, Said
 from tests.support.components import SumsRoot, read_jsonl, snapshot, sum_row, write_jsonl
+from tests.support.ratings import scored_row
 
 Json = dict[str, Any]
 
@@ -123,7 +124,7 @@ def test_aggregates_can_be_aggregated(gym: Gym, sums: SumsRoot):
     done(gym(*aggregate("results/part1.jsonl", output=files("one").rollouts)))
     assert gym(*aggregate("results/part2.jsonl", output=files("two").rollouts)).code == 1
     said = gym(*aggregate("results/one.jsonl,results/two.jsonl"))
-    assert said.out.startswith("INCOMPLETE: 1 of 6 rollouts have no score.\n  1 failed as sum_failed\n")
+    assert said.out.startswith("INCOMPLETE: 1 of 6 rollouts has no score.\n  1 failed as sum_failed\n")
     assert [row["number"] for row in read_jsonl(ALL.rollouts)] == [0, 1, 2, 3, 4]
 
 
@@ -183,7 +184,7 @@ def test_a_shard_that_was_killed_and_so_has_counted_nothing_is_incomplete_too(gy
     part.run.write_text(json.dumps(left | {"status": "running"}))
     change(part.rollouts, lambda rows: rows.pop())
     said = gym(*aggregate())
-    assert (said.code, said.out.splitlines()[0]) == (1, "INCOMPLETE: 1 of 5 rollouts have no score.")
+    assert (said.code, said.out.splitlines()[0]) == (1, "INCOMPLETE: 1 of 5 rollouts has no score.")
 
 
 def test_a_shard_of_which_nothing_is_scored_counts_as_missing(gym: Gym, sums: SumsRoot):
@@ -191,7 +192,7 @@ def test_a_shard_of_which_nothing_is_scored_counts_as_missing(gym: Gym, sums: Su
     assert "no rollout is scored in results/part0.jsonl" in gym.refuses(*aggregate())
     run(gym, sums, "part1", ROWS[:2])
     said = gym(*aggregate())
-    assert (said.code, said.out.splitlines()[0]) == (1, "INCOMPLETE: 1 of 3 rollouts have no score.")
+    assert (said.code, said.out.splitlines()[0]) == (1, "INCOMPLETE: 1 of 3 rollouts has no score.")
 
 
 def test_what_one_shard_lacks_and_another_has_is_not_missing(gym: Gym, sums: SumsRoot):
@@ -256,6 +257,18 @@ def test_metrics_that_cannot_be_computed_leave_what_was_there(gym: Gym, sums: Su
     said = gym(*aggregate("results/part*.jsonl", "--overwrite"))
     assert (said.code, snapshot(gym.folder)) == (2, before)
     assert "the metrics could not be computed" in said.err
+
+
+def test_a_row_that_the_metrics_cannot_take_is_named_by_its_shard(gym: Gym):
+    for name, personas in (("part1", ("Ana", "Bo")), ("part2", ("Cy", "Di"))):
+        rows = [scored_row("BSN", persona=persona) for persona in personas]
+        write_jsonl(
+            gym.put(f"results/{name}.jsonl", ""),
+            [row | {"_ng_task_index": task, "_ng_rollout_index": 0} for task, row in enumerate(rows)],
+        )
+    change(files("part2").rollouts, lambda rows: rows[0].pop("ratings"))
+    said = gym.refuses(*aggregate("results/part*.jsonl", "--benchmark", "vera_mh_demo"))
+    assert f"where: {files('part2').rollouts}: Cy__sim, rollout 0" in said
 
 
 def test_the_benchmark_is_the_one_of_the_shards_unless_one_names_it(gym: Gym, sums: SumsRoot):

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Gym
-from tests.support.components import KEY_VARIABLES, SumsRoot, gym_process, read_jsonl, snapshot, sum_row
+from tests.support.components import SumsRoot, gym_process, read_jsonl, snapshot, sum_row
 from tests.support.endpoint import Fault, endpoint_process
 
 PROJECT = Path(__file__).parents[3]
@@ -70,6 +70,7 @@ def test_help_lists_the_commands_and_the_flags_that_nemo_gym_has(gym: Gym):
         ((*DEMO, "--concurrency", "many"), "'many' is not a whole number from 1 on"),
         ((*DEMO, "--temperature", "warm"), "'warm'"),
         ((*DEMO, "--resume", "--overwrite"), "not allowed with"),
+        ((*DEMO, "--head", "http://127.0.0.1:1"), "add --no-serve, or leave --head out"),
         (("eval", "run", "--benchmark", "vera_mh_demo"), "give --output results/my_run.jsonl"),
         (("eval", "run", "--benchmark", "vera_mh_demo", "--output", "results"), "end it in .jsonl"),
         (("eval", "run", "--output", "x.jsonl"), "name a benchmark (--benchmark vera_mh)"),
@@ -336,7 +337,7 @@ def test_a_run_with_failures_says_first_that_it_is_incomplete_and_a_resume_makes
     sums.write([sum_row(1), sum_row(2, "brackets", "scored")])
     said = gym(*sums_run())
     assert said.code == 1
-    assert said.out.startswith("INCOMPLETE: 1 of 2 rollouts have no score.\n  1 failed as sum_failed\n")
+    assert said.out.startswith("INCOMPLETE: 1 of 2 rollouts has no score.\n  1 failed as sum_failed\n")
     assert "sum_failed: unexpected [/INST] in [bold]the prompt[/] :warning:\n" in said.err
     said = gym(*sums_run("--resume"))
     assert said.code == 0
@@ -353,7 +354,7 @@ def test_an_output_whose_name_has_brackets_is_told_as_it_is(gym: Gym, sums: Sums
 
 
 def test_a_setting_of_the_evaluated_model_can_be_overridden_without_naming_its_type(gym: Gym, monkeypatch: pytest.MonkeyPatch):
-    for name in KEY_VARIABLES:
+    for name in ("OPENAI_API_KEY", "OPENROUTER_API_KEY"):
         monkeypatch.setenv(name, "unused")
     place = "policy_model.responses_api_models.inference_provider"
     words = ("env", "resolve", "--benchmark", "vera_mh", *MODEL_FLAGS, "http://127.0.0.1:9/v1")

@@ -25,7 +25,7 @@ def test_a_package_that_is_not_installed_is_told_with_what_installs_it(gym: Gym,
 
 
 @pytest.mark.parametrize(
-    ("planned", "first"), [(2, "INCOMPLETE: 1 of 2 rollouts have no score."), (1, "there")], ids=["incomplete", "complete"]
+    ("planned", "first"), [(2, "INCOMPLETE: 1 of 2 rollouts has no score."), (1, "there")], ids=["incomplete", "complete"]
 )
 def test_an_incomplete_run_is_handed_over_and_said_to_be_incomplete(
     gym: Gym, planned: int, first: str, monkeypatch: pytest.MonkeyPatch

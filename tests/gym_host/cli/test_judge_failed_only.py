@@ -20,7 +20,7 @@ def test_judgings_that_failed_are_made_up_for_and_all_else_is_carried_over_as_it
     run(gym, sums, *HALF)
     said = gym(*reverify("--judge-failed-only"))
     assert said.code == 1
-    assert said.out.startswith("INCOMPLETE: 1 of 4 rollouts have no score.\n  1 left out: unfinished,")
+    assert said.out.startswith("INCOMPLETE: 1 of 4 rollouts has no score.\n  1 left out: unfinished,")
     assert "next: finish the run that the conversations come from" in said.out
     assert said.err.startswith("judging 1 conversation again")
     assert sums.calls()[4:] == ["verify 1 0"]
@@ -90,7 +90,7 @@ def test_recovered_judgings_are_added_to_the_run_once_and_it_stays_the_run_that_
     run(gym, sums, *HALF)
     before = record(X)
     said = gym(*append())
-    assert (said.code, said.out.splitlines()[0]) == (1, "INCOMPLETE: 1 of 4 rollouts have no score.")
+    assert (said.code, said.out.splitlines()[0]) == (1, "INCOMPLETE: 1 of 4 rollouts has no score.")
     assert numbers(X.rollouts) == [1, 2, 4]
     assert [metrics(X)[name] for name in ("num_planned", "num_scored", "num_failed", "complete")] == [4, 3, 1, False]
     assert record(X)["identity"] == before["identity"]

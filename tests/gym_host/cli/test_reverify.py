@@ -85,7 +85,7 @@ def test_a_failed_judging_is_kept_with_its_conversation_and_without_the_old_verd
     run(gym, sums, sum_row(1), sum_row(2, "scored", "status", "scored"))
     said = gym(*reverify())
     assert said.code == 1
-    assert said.out.startswith("INCOMPLETE: 1 of 2 rollouts have no score.\n  1 failed as judge_failed\n")
+    assert said.out.startswith("INCOMPLETE: 1 of 2 rollouts has no score.\n  1 failed as judge_failed\n")
     assert "next: run the same command with --resume" in said.out
     (failed,) = read_jsonl(Y.failures)
     assert (failed["_ng_failure_class"], failed["reward"], failed["mask_sample"]) == ("judge_failed", 0.0, True)
@@ -207,6 +207,12 @@ def test_files_that_are_not_there_are_named(gym: Gym, sums: SumsRoot):
     run(gym, sums, sum_row(1))
     X.rollouts.unlink()
     assert f"{X.rollouts} cannot be read" in gym.refuses(*reverify())
+
+
+def test_files_in_each_others_place_are_told_by_their_names(gym: Gym, sums: SumsRoot):
+    run(gym, sums, sum_row(1))
+    words = map(str, ("--inputs", X.rollouts, "--rollouts", X.inputs, "--output", "again.jsonl"))
+    assert f"{X.inputs} is no rollouts file of a run" in gym.refuses("eval", "reverify", *SUMS, *words)
 
 
 @pytest.mark.parametrize("mode", ["unsupported", "stateful"])

@@ -164,7 +164,7 @@ def test_a_failure_that_tells_nothing_of_its_calls_is_counted_as_such():
     failed = {"id": "Ana__sim", "_ng_failure_class": "vera_mh_simulation_failed", "error": "gone"}
     found = usage_of([SCORED, failed])
     assert found.failures_untold == 1
-    assert "1 failed attempts tell nothing of their calls, which are in no sum." in found.summary()["notes"]
+    assert "1 failed attempt tells nothing of its calls, which are in no sum." in found.summary()["notes"]
 
 
 # Runs
