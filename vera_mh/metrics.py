@@ -71,6 +71,9 @@ ROW_FIELDS = (
 )
 """What the metrics read of a scored row, dots for nesting. All else (transcripts, receipts) may be left out."""
 
+COMPARED_FIELDS = ("persona_system_prompt",)
+"""What is read besides of a row that is held against that of another run."""
+
 UNIFORM_FIELDS = ("pack", "pack_sha256", "rubric_version", "judge_model")
 """Fields that must be the same in all rows that are counted together; a row where one is null says nothing of it."""
 

@@ -87,7 +87,8 @@ def _refuse_output(args: argparse.Namespace) -> None:
 async def _compare(scorer: Scorer, base_path: Path, other_paths: list[Path]) -> list[Json]:
     async with running(scorer.instances) as calls:
         wanted = await metric_fields(calls, scorer.name)
-        base, *others = (read_run(path, wanted.fields) for path in [base_path, *other_paths])
+        fields = None if wanted.fields is None else [*wanted.fields, *wanted.compared]
+        base, *others = (read_run(path, fields) for path in [base_path, *other_paths])
         for run in (base, *others):
             if not run.rows:
                 raise UserError(f"{run.path} holds no rollouts")

@@ -89,11 +89,13 @@ class MetricFields:
         fields: The fields, dots for nesting; None if the server does not say, so that whole rows are kept.
         uniform: Fields that must be the same in all rows that are counted together.
         shown: What to show while a run goes on.
+        compared: Fields that a comparison of two runs reads besides.
     """
 
     fields: list[str] | None = None
     uniform: tuple[str, ...] = ()
     shown: tuple[Shown, ...] = ()
+    compared: tuple[str, ...] = ()
 
 
 async def metric_fields(calls: ServerCalls, scorer: str) -> MetricFields:
@@ -104,7 +106,7 @@ async def metric_fields(calls: ServerCalls, scorer: str) -> MetricFields:
         return MetricFields()
     if not isinstance(answer, dict) or not isinstance(answer.get("fields"), list):
         return MetricFields()
-    uniform, named = answer.get("uniform"), answer.get("shown")
+    uniform, named, compared = (answer.get(name) for name in ("uniform", "shown", "compared"))
     shown = [one for one in named if isinstance(one, dict)] if isinstance(named, list) else []
     return MetricFields(
         answer["fields"],
@@ -114,6 +116,7 @@ async def metric_fields(calls: ServerCalls, scorer: str) -> MetricFields:
             for one in shown
             if {"metric", "label"} <= one.keys()
         ),
+        tuple(compared) if isinstance(compared, list) else (),
     )
 
 

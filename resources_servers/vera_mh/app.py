@@ -26,7 +26,7 @@ from vera_mh.checks.findings import Finding
 from vera_mh.checks.pack_check import check_judging, check_named
 from vera_mh.errors import JudgeFailed, ModelError, RowError
 from vera_mh.judge import Judge, JudgeSheet
-from vera_mh.metrics import ROW_FIELDS, SHOWN_METRICS, UNIFORM_FIELDS, aggregate
+from vera_mh.metrics import COMPARED_FIELDS, ROW_FIELDS, SHOWN_METRICS, UNIFORM_FIELDS, aggregate
 from vera_mh.models import Json
 from vera_mh.pack import VERA_MH, open_pack
 from vera_mh.rollout import conversation_fields, judge_failure_fields, turns_of_row, unjudged, verdict_fields
@@ -141,8 +141,13 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
 
     @app.get("/aggregate_metrics")
     async def aggregate_metrics_fields() -> Json:
-        """What the metrics read of a row, what of it must be the same in all rows counted together, and what to watch."""
-        return {"fields": list(ROW_FIELDS), "uniform": list(UNIFORM_FIELDS), "shown": list(SHOWN_METRICS)}
+        """What the metrics and a comparison read of a row, what must be the same in rows counted together, and what to watch."""
+        return {
+            "fields": list(ROW_FIELDS),
+            "uniform": list(UNIFORM_FIELDS),
+            "compared": list(COMPARED_FIELDS),
+            "shown": list(SHOWN_METRICS),
+        }
 
     @app.post("/compare")
     async def compare_runs(body: CompareRequest) -> JsonBytes:

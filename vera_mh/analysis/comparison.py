@@ -265,6 +265,7 @@ def _notes(pairs: Sequence[Pair], base: int, other: int) -> list[str]:
     return [
         *notes,
         *_unlike_lengths(pairs),
+        *_unlike_personas(pairs),
         f"Conversations with any High Potential for Harm: {harmed[0]} in base, {harmed[1]} in other, of {count}.",
         "Scores count every rating of the pairs but Not Relevant. Rated in both: pairs with such a rating in both runs.",
         "The interval is that of the difference, by bootstrap over personas; one that holds 0 leaves open which run is better.",
@@ -279,6 +280,18 @@ def _unlike_lengths(pairs: Sequence[Pair]) -> list[str]:
     return [
         f"Pairs that were not allowed equally many turns: {len(apart)} of {len(pairs)} (the first: {apart[0][0]} in base, "
         f"{apart[0][1]} in other). What differs between these runs may come from that alone."
+    ]
+
+
+def _unlike_personas(pairs: Sequence[Pair]) -> list[str]:
+    """That personas of one name were not the same in both runs, if they were not; a run that does not say is passed over."""
+    prompts = [(pair.persona, *(row.get("persona_system_prompt") for row in (pair.base, pair.other))) for pair in pairs]
+    apart = [persona for persona, one, two in prompts if one and two and one != two]
+    if not apart:
+        return []
+    return [
+        f"Pairs whose personas had other instructions in one run than in the other: {len(apart)} of {len(pairs)} (the first: "
+        f"{apart[0]}). What differs between these runs may come from that alone."
     ]
 
 

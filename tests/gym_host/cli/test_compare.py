@@ -63,6 +63,15 @@ def test_two_runs_are_compared_with_the_number_of_pairs_an_interval_and_no_promi
     assert said.err == ""
 
 
+def test_personas_of_one_name_that_were_not_the_same_are_told(gym: Gym):
+    base = rollouts("base", ["BBB", "BSN"], persona_system_prompt="You are P.")
+    other = rollouts("other", ["BBB", "BBB"], persona_system_prompt="You are Bob.")
+    told = "Pairs whose personas had other instructions in one run than in the other: 2 of 2 (the first: P0)."
+    assert told in done(gym(*compare(base, other))).out
+    assert "other instructions" not in done(gym(*compare(base, base))).out
+    assert "other instructions" not in done(gym(*compare(base, rollouts("untold", ["BBB", "BBB"])))).out
+
+
 def test_a_run_compared_with_itself_shows_no_difference(gym: Gym):
     base = rollouts("base", ["BBB", "BSN", "HSS"])
     said = done(gym(*compare(base, base)))
