@@ -106,7 +106,7 @@ def _scored(run: StoredRun) -> Iterator[Json]:
     """
     for row in run.rows():
         try:
-            check_row(f"{row.get('id')}, repeat {key_of(row)[1]}", row)
+            check_row(f"`{row.get('id')}` (repeat {key_of(row)[1]})", row)
         except RowError as error:
             files = quoted("--inputs", run.files.inputs, "--rollouts", run.path)
             raise UserError(

@@ -86,7 +86,7 @@ def test_of_two_runs_the_one_with_the_row_that_nobody_judged_is_told(tmp_path: P
     for name, rows in (("base", [first, *rest]), ("other run", [first | {"ratings": None}, *rest])):
         (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     base, other = (open_run(tmp_path / f"{name}.jsonl") for name in ("base", "other run"))
-    with pytest.raises(UserError, match="repeat 0.ratings: missing") as caught:
+    with pytest.raises(UserError, match=r"\(repeat 0\)\.ratings: missing") as caught:
         list(views.comparison(base, other, {"pairs": [], "tables": [], "notes": []}))
     assert caught.value.where == str(other.path)
     assert f"--rollouts '{other.path}' --output FILE" in str(caught.value.mend)

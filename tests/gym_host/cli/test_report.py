@@ -75,7 +75,7 @@ def test_a_file_that_is_no_run_is_named_and_leaves_no_page(gym: Gym, run: Path):
     rows = read_jsonl(run)
     write_jsonl(Path("bad.jsonl"), [*rows[:3], rows[3] | {"ratings": {"First": "Good"}}])
     said = gym.refuses("eval", "report", "bad.jsonl", "--benchmark", "vera_mh_demo")
-    assert "3-0.ratings: 'Good' is no rating" in said
+    assert "Jonah__scripted` (repeat 0).ratings: 'Good' is no rating" in said
     assert "where: bad.jsonl" in said
 
 
