@@ -26,9 +26,9 @@ def quoted(*words: object) -> str:
     return shlex.join(map(str, words))
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is most like this one, or None if none is."""
-    return next(iter(get_close_matches(name, list(known), n=1)), None)
+def nearest(name: str, known: Iterable[str], *, least: float = 0.6) -> str | None:
+    """The known name that is most like this one, or None if none is so much like it (1 is the same)."""
+    return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=least)), None)
 
 
 def suggestion(name: str, known: Iterable[str]) -> str | None:

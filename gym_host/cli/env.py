@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from gym_host.cli.columns import columns
-from gym_host.cli.output import say_next
+from gym_host.cli.output import say_next, stderr_console, warn
 from gym_host.cli.parser import Parser, add_config_flags, positive
 from gym_host.cli.setup import Setup, load_setup
 from gym_host.cli.streams import unread_output_forgiven
@@ -61,6 +61,7 @@ def start(args: argparse.Namespace) -> int:
         UserError: They cannot be started so, or one does not come up.
     """
     setup = load_setup(args)
+    warn(stderr_console(), setup.config.warnings)
     faults = check_references(setup.config, setup.components)
     if faults:
         raise together(faults, "references are wrong")

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 
+from gym_host.errors import UserError
 from gym_host.interrupts import INTERRUPTED
 from gym_host.runs.evaluation import Outcome
 from gym_host.runs.run_files import RunFiles
@@ -183,3 +184,9 @@ def _table(content: Mapping[str, Any]) -> Table:
     for row in content["rows"]:
         table.add_row(*map(harmless, row))
     return table
+
+
+def warn(console: Console, warnings: Iterable[UserError]) -> None:
+    """Prints what is not wrong, and should be known before something is started."""
+    for warning in warnings:
+        console.print(harmless(f"warning: {warning}"), style="yellow")

@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from gym_host.cli.end_report import add_report_flag, report_at_end
-from gym_host.cli.output import GO_ON, exit_code, show_outcome, stderr_console
+from gym_host.cli.output import GO_ON, exit_code, show_outcome, stderr_console, warn
 from gym_host.cli.parser import add_config_flags, positive
 from gym_host.cli.run import DEFAULT_CONCURRENCY, max_attempts, meter_of
 from gym_host.cli.scorer import agent_and_verifier, agent_named_in
@@ -149,6 +149,7 @@ def _servers(args: argparse.Namespace, chosen: Selection) -> tuple[str, str, Seq
     """Agent, verifier, and the instances that judging needs; keys and endpoints of all others need not be set."""
     agent, verifier = agent_and_verifier(args, agent_named_in(chosen.rows[0]))
     needed = load_setup(args, only=verifier)
+    warn(stderr_console(), needed.config.warnings)
     faults = check_references(needed.config)
     if faults:
         raise together(faults, "references are wrong")

@@ -14,7 +14,7 @@ from typing import Any
 from rich.console import Console
 
 from gym_host.cli.end_report import add_report_flag, report_at_end
-from gym_host.cli.output import exit_code, show_outcome, stderr_console
+from gym_host.cli.output import exit_code, show_outcome, stderr_console, warn
 from gym_host.cli.parser import add_config_flags, positive, share, temperature
 from gym_host.cli.setup import Setup, load_setup, verifier_of, words_of_configuration
 from gym_host.cli.streams import unread_output_forgiven
@@ -104,6 +104,7 @@ def plan_evaluation(args: argparse.Namespace) -> Evaluation:
         raise ConfigError("only servers that are running have a head", where="--head", mend="add --no-serve, or leave --head out")
     files = RunFiles.of(args.output)
     setup = load_setup(args)
+    warn(stderr_console(), setup.config.warnings)
     faults = check_references(setup.config, setup.components)
     if faults:
         raise together(faults, "references are wrong")

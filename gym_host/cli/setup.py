@@ -18,6 +18,7 @@ from gym_host.config.containers import leaves
 from gym_host.config.overrides import shown_override
 from gym_host.config.references import needed_by
 from gym_host.errors import ConfigError
+from gym_host.wording import together
 
 POLICY_MODEL = "policy_model"
 DEFAULT_MODEL_TYPE = "inference_provider"
@@ -55,7 +56,9 @@ def find_components(args: argparse.Namespace) -> Components:
     return Components.discover(args.search_dir, cwd=Path.cwd(), environ=os.environ)
 
 
-def load_setup(args: argparse.Namespace, *, resolve: bool = True, only: str | None = None, alone: bool = False) -> Setup:
+def load_setup(
+    args: argparse.Namespace, *, resolve: bool = True, only: str | None = None, alone: bool = False, checked: bool = True
+) -> Setup:
     """Reads the configuration that a command names.
 
     Args:
@@ -63,6 +66,7 @@ def load_setup(args: argparse.Namespace, *, resolve: bool = True, only: str | No
         resolve: False leaves interpolations as they are, so that no key has to be set.
         only: Keep this server and what it refers to; what all others need does not have to be set.
         alone: With `only`, keep that server without what it refers to.
+        checked: False leaves it to the caller to say what is wrong with the keys.
 
     Raises:
         ConfigError: A name, file, key or reference is wrong or missing.
@@ -79,7 +83,10 @@ def load_setup(args: argparse.Namespace, *, resolve: bool = True, only: str | No
         unresolved = _load(components, paths, args, flags, resolve=False)
         keep = frozenset({only}) if alone else needed_by(unresolved, only)
         drop = frozenset(name for name, *_ in entries(unresolved.values)) - keep
-    return Setup(components, _load(components, paths, args, flags, resolve=resolve, drop=drop))
+    config = _load(components, paths, args, flags, resolve=resolve, drop=drop)
+    if checked and config.faults:
+        raise together(config.faults, "keys are wrong")
+    return Setup(components, config)
 
 
 def _paths(args: argparse.Namespace, components: Components) -> list[Path]:

@@ -22,6 +22,9 @@ from gym_host.wording import suggestion
 
 SERVER_TYPES = ("resources_servers", "responses_api_agents", "responses_api_models")
 
+REFERENCE_TYPES = (*SERVER_TYPES, "environment_servers")
+"""The types of server that a reference can name; the last is NVIDIA's host's own."""
+
 MODEL_TYPE_ALIASES = {"vllm_model": "inference_provider", "openai_model": "inference_provider"}
 """NVIDIA's words for a model type, and the folder that does the same work here."""
 

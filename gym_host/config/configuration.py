@@ -18,17 +18,15 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from gym_host.config.components import SERVER_TYPES, Components
+from gym_host.config.components import REFERENCE_TYPES, Components
 from gym_host.config.config_files import INCLUDES, included, read_file, read_files
 from gym_host.config.containers import clash, dotted
 from gym_host.config.inheritance import expand_inheritance
 from gym_host.config.interpolation import literal, resolved
 from gym_host.config.overrides import Override, apply_override, check_overrides, parse_overrides
+from gym_host.config.unread import unread_faults, unread_warnings
 from gym_host.errors import ConfigError
 from gym_host.wording import suggestion
-
-REFERENCE_TYPES = (*SERVER_TYPES, "environment_servers")
-"""The types of server that a reference can name; the last is NVIDIA's host's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +60,14 @@ class Config:
     Args:
         values: All keys, without `config_paths`.
         sources: The files that it came from, the one that wins last.
+        faults: What is wrong with its keys, which keeps it from being used.
+        warnings: What should be known of its keys.
     """
 
     values: dict[str, Any] = field(repr=False)
     sources: tuple[Path, ...]
+    faults: tuple[ConfigError, ...] = ()
+    warnings: tuple[ConfigError, ...] = ()
 
     def instances(self, components: Components) -> tuple[Instance, ...]:
         """The server instances that our host can run, in the order of the files.
@@ -135,10 +137,14 @@ def load_config(
     files = _files(components, [*paths, *_listed(words)], cwd)
     tree = _merged(files)
     _edit(tree, edits)
+    written: Any = OmegaConf.to_container(tree)
+    local = cwd / "env.yaml"
+    faults = unread_faults(written, _places(files, words, local))
+    warnings = unread_warnings(written, list(files.get(local, ())), local)
     for key in drop:
         tree.pop(key, None)
     values: Any = resolved(tree, environ) if resolve else OmegaConf.to_container(tree)
-    return Config(values, tuple(files))
+    return Config(values, tuple(files), tuple(faults), tuple(warnings))
 
 
 def entries(values: Mapping[str, Any]) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
@@ -164,6 +170,12 @@ def _files(components: Components, listed: list[str | Path], cwd: Path) -> dict[
     files = read_files(components, listed or included(tree, local))
     files.pop(local.resolve(), None)
     return {**files, local: tree}
+
+
+def _places(files: Mapping[Path, DictConfig], words: Iterable[Override], local: Path) -> dict[str, str]:
+    """Where each top-level key comes from, those aside that only `env.yaml` has."""
+    places = {str(key): str(path) for path, layer in files.items() if path != local for key in layer}
+    return places | {word.key.partition(".")[0]: "command line" for word in words}
 
 
 def _merged(files: Mapping[Path, DictConfig]) -> DictConfig:

@@ -14,6 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from gym_host.config.containers import children, dotted, leaves
 from gym_host.config.masking import MASK, is_secret_name, mask_text, masked
+from gym_host.config.unread import meant, unread
 from gym_host.errors import ConfigError
 from gym_host.wording import nearest
 
@@ -139,9 +140,9 @@ def _insist(plain: Any, override: Override) -> None:
     values = {dotted(path): leaf for path, leaf in leaves(plain)}
     if found or (not override.removes and override.key in _referred(values.values())):
         return
-    close = nearest(override.key, values) or _same_ending(override.key, values)
+    close = nearest(override.key, values) or _same_ending(override.key, values) or meant(override.key, plain)
     ways = [f"did you mean `{close}`?"] if close else []
-    if not override.removes:
+    if not override.removes and _is_read(override.key, plain):
         ways.append(f"write +{override.key}=... to add a new key")
     raise ConfigError(f"there is no key `{override.key}` in the configuration", mend=" ".join(ways) or None)
 
@@ -157,6 +158,12 @@ def _look_up(node: Any, key: str) -> tuple[bool, Any]:
 
 def _referred(leaves: Iterable[Any]) -> set[str]:
     return {name for leaf in leaves if isinstance(leaf, str) for name in _REFERENCE.findall(leaf)}
+
+
+def _is_read(key: str, plain: Any) -> bool:
+    """Whether something would read the key if it were added."""
+    name = key.partition(".")[0]
+    return name not in unread({**plain, name: plain.get(name, key)})
 
 
 def _same_ending(key: str, leaves: Iterable[str]) -> str | None:

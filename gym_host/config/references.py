@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gym_host.config.components import Components
-from gym_host.config.configuration import REFERENCE_TYPES, Config, entries
+from gym_host.config.components import REFERENCE_TYPES, Components
+from gym_host.config.configuration import Config, entries
 from gym_host.config.containers import Keys, children, dotted
 from gym_host.errors import ConfigError
 from gym_host.wording import nearest, suggestion

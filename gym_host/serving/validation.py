@@ -48,7 +48,8 @@ def validate(config: Config, components: Components, environ: Mapping[str, str])
         components: Where its components lie.
         environ: The environment variables that `${oc.env:...}` reads.
     """
-    values, faults = resolved_where_possible(OmegaConf.create(config.values), environ)
+    values, unset = resolved_where_possible(OmegaConf.create(config.values), environ)
+    faults = [*config.faults, *unset]
     config = replace(config, values=values)
     try:
         servers, skipped = config.instances(components), config.skipped(components)
@@ -67,7 +68,10 @@ def validate(config: Config, components: Components, environ: Mapping[str, str])
         servers=servers,
         skipped=skipped,
         datasets=tuple(found for found in datasets if isinstance(found, Dataset)),
-        warnings=tuple(_where_said([(remark, one.place) for one in said for remark in one.remarks if not remark.is_error])),
+        warnings=(
+            *config.warnings,
+            *_where_said([(remark, one.place) for one in said for remark in one.remarks if not remark.is_error]),
+        ),
     )
 
 

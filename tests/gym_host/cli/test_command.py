@@ -81,6 +81,23 @@ def test_a_word_that_is_wrong_is_named_with_what_would_be_right(gym: Gym, words:
     assert told in gym.refuses(*words)
 
 
+def test_a_configuration_with_a_misspelled_key_is_not_run(gym: Gym):
+    path = gym.put("prompt.yaml", "responses_create_param: {input: [{role: system, content: You are Clinic.}]}")
+    said = gym.refuses(*DEMO, "--config", path)
+    assert "nothing reads the key `responses_create_param`" in said
+    assert "did you mean `responses_create_params`?" in said
+    assert "did you mean `responses_create_params.temperature`?" in gym.refuses(*DEMO, "+temprature=0")
+    assert gym("env", "validate", "--benchmark", "vera_mh_demo", "--config", path).code == 2
+
+
+def test_what_should_be_known_of_a_configuration_is_said_before_it_is_run_and_when_it_is_validated(gym: Gym, sums: SumsRoot):
+    warning = "warning: `limit` tells NeMo Gym's host what to run, and is not read here\n  to mend it: give --limit\n"
+    said = gym(*sums_run("+limit=1"))
+    assert (said.code, len(read_jsonl(gym.folder / "results/x.jsonl"))) == (0, 2)
+    assert said.err.startswith(warning)
+    assert warning in gym("env", "validate", *SUMS, "+limit=1").out
+
+
 def test_the_command_says_as_a_process_what_it_says_here(gym: Gym):
     process = gym_process(*DEMO, "--limit", "0", cwd=gym.folder)
     out, err = process.communicate(timeout=20)

@@ -103,7 +103,7 @@ def test_what_is_not_set_is_told_once_and_nothing_is_said_of_its_kind(root: Sums
 
 
 def test_a_value_behind_a_value_that_is_not_set_is_not_set_either(root: SumsRoot):
-    text = "one: '${two}'\ntwo: '${oc.env:THREE}'\nfour: [1, '${one}-x']"
+    text = "one: '${two}'\ntwo: '${oc.env:THREE}'\n_four: [1, '${one}-x']"
     assert {"`THREE` is not set" in said for said in told(validated(root, text))} == {True}
 
 
