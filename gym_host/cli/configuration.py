@@ -15,6 +15,7 @@ from gym_host.cli.output import say_next
 from gym_host.cli.parser import Parser, add_config_flags
 from gym_host.cli.setup import load_setup
 from gym_host.config.masking import masked
+from gym_host.config.models import models_asked, models_shown
 from gym_host.errors import ConfigError
 from gym_host.serving.validation import Validation, validate
 from gym_host.wording import counted
@@ -60,6 +61,8 @@ def check(args: argparse.Namespace) -> int:
 
 def _text(found: Validation) -> str:
     lines = [f"error: {fault}" for fault in found.faults] + [f"warning: {warning}" for warning in found.warnings]
+    if models := models_shown(found.servers):
+        lines += ["models that are asked:", *models]
     if found.skipped:
         lines.append("left out, since this host has no such server:")
         lines.append(columns([(skipped.name, f"{skipped.type}/{skipped.folder}") for skipped in found.skipped], indent="  "))
@@ -76,6 +79,7 @@ def _plain(found: Validation) -> dict[str, object]:
         "faults": [{"what": fault.what, "where": fault.where, "mend": fault.mend} for fault in found.faults],
         "warnings": [{"what": warning.what, "where": warning.where, "mend": warning.mend} for warning in found.warnings],
         "servers": [{"name": server.name, "type": server.type, "folder": server.folder} for server in found.servers],
+        "models": models_asked(found.servers),
         "skipped": [{"name": server.name, "type": server.type, "folder": server.folder} for server in found.skipped],
         "datasets": [{"name": data.name, "agent": data.agent, "path": str(data.path)} for data in found.datasets],
     }

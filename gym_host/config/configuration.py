@@ -25,6 +25,7 @@ from gym_host.config.inheritance import expand_inheritance
 from gym_host.config.interpolation import literal, resolved
 from gym_host.config.overrides import Override, apply_override, check_overrides, parse_overrides
 from gym_host.config.unread import unread_faults, unread_warnings
+from gym_host.config.variables import variable_warnings
 from gym_host.errors import ConfigError
 from gym_host.wording import suggestion
 
@@ -61,7 +62,7 @@ class Config:
         values: All keys, without `config_paths`.
         sources: The files that it came from, the one that wins last.
         faults: What is wrong with its keys, which keeps it from being used.
-        warnings: What should be known of its keys.
+        warnings: What should be known of its keys, and of environment variables that are like those that it reads.
     """
 
     values: dict[str, Any] = field(repr=False)
@@ -140,7 +141,7 @@ def load_config(
     written: Any = OmegaConf.to_container(tree)
     local = cwd / "env.yaml"
     faults = unread_faults(written, _places(files, words, local))
-    warnings = unread_warnings(written, list(files.get(local, ())), local)
+    warnings = [*unread_warnings(written, list(files.get(local, ())), local), *variable_warnings(written, environ)]
     for key in drop:
         tree.pop(key, None)
     values: Any = resolved(tree, environ) if resolve else OmegaConf.to_container(tree)

@@ -16,6 +16,7 @@ import orjson
 from rich.console import Console
 
 from gym_host.config.configuration import Instance
+from gym_host.config.models import models_shown
 from gym_host.errors import ServerError, UserError
 from gym_host.interrupts import cancelled_by_signals
 from gym_host.jsonl import Journal, Json, write_json, write_whole
@@ -259,6 +260,8 @@ async def _collect(run: _Run) -> bool:
     counts.given_up = counts.left - len(todo)
     if not todo:
         return False
+    for line in models_shown(evaluation.instances):
+        _say(run.console, line)
     run.files.drop_report()
     rollouts, failures = Journal(run.files.rollouts), Journal(run.files.failures)
     state = RunState(counts, warn=lambda line: _say(run.console, line, style="yellow"), meter=run.meter)

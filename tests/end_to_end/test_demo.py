@@ -203,9 +203,14 @@ def test_the_record_says_what_was_run(runs: dict[str, DemoRun]):
 
 
 def test_the_printed_text_has_n_the_interval_the_failures_and_no_promise(runs: dict[str, DemoRun]):
-    for run in runs.values():
+    for name, run in runs.items():
         metrics = run.metrics["agent_metrics"]
-        assert run.err == f"8 rollouts with vera_mh_demo_agent, {run.at_once} at once -> results/x.jsonl\n"
+        assert run.err.splitlines() == [
+            f"8 rollouts with vera_mh_demo_agent, {run.at_once} at once -> results/x.jsonl",
+            f"  policy_model: {'careful' if name == 'again' else name} @ scripted_model",
+            "  vera_mh_demo_user: demo-persona @ scripted_model",
+            "  vera_mh_demo_judge: demo-judge @ scripted_model",
+        ]
         text = " ".join(run.out.split())
         interval = f"{metrics['vera_score/ci95_low']:.2f} to {metrics['vera_score/ci95_high']:.2f}"
         assert f"VERA-MH score (0 to 100) {metrics['vera_score']:.2f} 95% interval {interval}" in text

@@ -98,6 +98,14 @@ def test_what_should_be_known_of_a_configuration_is_said_before_it_is_run_and_wh
     assert warning in gym("env", "validate", *SUMS, "+limit=1").out
 
 
+def test_a_variable_that_is_nearly_named_like_one_that_is_read_is_warned_of(gym: Gym, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("VERA_MH_JUDGE_URL", "http://127.0.0.1:9/v1")
+    said = gym("env", "validate", "--benchmark", "vera_mh", *MODEL_FLAGS, "http://127.0.0.1:9/v1")
+    warning = "warning: no setting reads the environment variable `VERA_MH_JUDGE_URL`"
+    assert f"{warning}\n  to mend it: did you mean `VERA_MH_JUDGE_BASE_URL`?\n" in said.out
+    assert "  vera_mh_judge: gpt-5.4 @ api.openai.com/v1\n" in said.out
+
+
 def test_the_command_says_as_a_process_what_it_says_here(gym: Gym):
     process = gym_process(*DEMO, "--limit", "0", cwd=gym.folder)
     out, err = process.communicate(timeout=20)

@@ -46,11 +46,15 @@ def test_a_configuration_that_cannot_be_resolved_says_what_is_missing(capsys: py
 def test_a_configuration_without_fault_is_ok_and_says_what_is_left_out(capsys: pytest.CaptureFixture[str]):
     assert main(["env", "validate", *DEMO]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[:2] == [
+    assert lines[:6] == [
+        "models that are asked:",
+        "  policy_model: careful @ scripted_model",
+        "  vera_mh_demo_user: demo-persona @ scripted_model",
+        "  vera_mh_demo_judge: demo-judge @ scripted_model",
         "left out, since this host has no such server:",
         "  vera_mh_demo_environment_server  environment_servers/legacy_agent",
     ]
-    assert re.fullmatch(r"ok: 5 servers, \d datasets?, 1 left out", lines[2])
+    assert re.fullmatch(r"ok: 5 servers, \d datasets?, 1 left out", lines[6])
 
 
 def test_every_fault_is_printed_with_its_place_and_how_to_mend_it(capsys: pytest.CaptureFixture[str]):
