@@ -23,6 +23,7 @@ from gym_host.config.configuration import Instance
 from gym_host.config.datasets import AGENTS, pick_agent, pick_dataset
 from gym_host.config.prices import prices_of
 from gym_host.config.references import check_references, needed_only_by
+from gym_host.config.request_params import PARAMS
 from gym_host.config.views import view_of
 from gym_host.errors import ConfigError, UserError
 from gym_host.runs.attempts import run_attempt
@@ -32,7 +33,7 @@ from gym_host.runs.run_files import RunFiles
 from gym_host.runs.tasks import Plan, materialize
 from gym_host.serving.head import running_servers
 from gym_host.serving.limits import raise_file_limit
-from gym_host.serving.local import running
+from gym_host.serving.local import load_program, running
 from gym_host.wording import counted, quoted, together
 
 DEFAULT_CONCURRENCY = 64
@@ -151,6 +152,7 @@ def _plan(args: argparse.Namespace, setup: Setup, agents: list[Instance]) -> tup
         num_repeats=args.num_repeats or repeats,
         interleave_repeats=args.interleave_repeats,
         params=_params(args, setup.config.values),
+        row_type=load_program(agent).row_type,
     )
     return agent, dataset, plan
 
@@ -168,9 +170,7 @@ def _with_split(agents: list[Instance], split: str) -> list[Instance]:
 
 def _params(args: argparse.Namespace, values: Mapping[str, Any]) -> dict[str, Any]:
     """What the command line or the configuration adds to every row's `responses_create_params`."""
-    configured = values.get("responses_create_params") or {}
-    if not isinstance(configured, dict):
-        raise ConfigError("`responses_create_params` must be a mapping", where="responses_create_params")
+    configured = values.get(PARAMS) or {}
     flags = {"temperature": args.temperature, "top_p": args.top_p, "max_output_tokens": args.max_output_tokens}
     return configured | {key: value for key, value in flags.items() if value is not None}
 

@@ -24,6 +24,7 @@ from gym_host.config.containers import clash, dotted
 from gym_host.config.inheritance import expand_inheritance
 from gym_host.config.interpolation import literal, resolved
 from gym_host.config.overrides import Override, apply_override, check_overrides, parse_overrides
+from gym_host.config.request_params import configured_param_faults
 from gym_host.config.unread import unread_faults, unread_warnings
 from gym_host.config.variables import variable_warnings
 from gym_host.errors import ConfigError
@@ -61,7 +62,7 @@ class Config:
     Args:
         values: All keys, without `config_paths`.
         sources: The files that it came from, the one that wins last.
-        faults: What is wrong with its keys, which keeps it from being used.
+        faults: What is wrong with its keys, and with parameters of requests if it is resolved; it is not to be used then.
         warnings: What should be known of its keys, and of environment variables that are like those that it reads.
     """
 
@@ -145,6 +146,8 @@ def load_config(
     for key in drop:
         tree.pop(key, None)
     values: Any = resolved(tree, environ) if resolve else OmegaConf.to_container(tree)
+    if resolve:
+        faults += configured_param_faults(values)
     return Config(values, tuple(files), tuple(faults), tuple(warnings))
 
 

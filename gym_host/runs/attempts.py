@@ -27,6 +27,9 @@ from gym_host.serving.calls import ServerCalls
 AGENT_RUN_ERROR = "agent_run_error"
 JUDGE_FAILED = "judge_failed"
 
+_UNREADABLE = 422
+"""Status of a server that cannot read what it is sent."""
+
 _OF_THE_FAILURE = (
     FAILURE_CLASS,
     FAILURE_TERMINAL,
@@ -150,7 +153,10 @@ async def _asked(calls: ServerCalls, server: str, path: str, row: Json, failure_
     try:
         result = await calls.call(server, path, row)
     except ServerError as error:
-        return row | _failure(failure_class, str(error))
+        failure = _failure(failure_class, str(error))
+        # What an agent cannot read it reads no better the next time. A verifier's refusal keeps the conversation: see above.
+        refused = failure_class == AGENT_RUN_ERROR and error.status == _UNREADABLE
+        return row | failure | ({FAILURE_TERMINAL: True} if refused else {})
     key = {name: row[name] for name in (TASK_INDEX, ROLLOUT_INDEX)}
     if isinstance(result, dict) and FAILURE_CLASS in result:
         failed = {**row, "reward": 0.0, "mask_sample": True, **result, **key}

@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from pydantic import BaseModel
 
+from gym_host.config.request_params import PARAMS
 from gym_host.errors import UserError
 from gym_host.jsonl import Json, read_lines
+from gym_host.runs.row_check import row_fault, together
 from gym_host.runs.run_files import ROLLOUT_INDEX, TASK_INDEX, key_of
 from gym_host.wording import counted
 
@@ -33,6 +36,7 @@ class Plan:
         num_repeats: Rollouts of each task.
         interleave_repeats: Dispatch round by round, rather than each task's rollouts back to back.
         params: Merged into each row's `responses_create_params`.
+        row_type: What the agent takes as a row; None if it does not say.
     """
 
     agent: str
@@ -41,17 +45,26 @@ class Plan:
     num_repeats: int = 1
     interleave_repeats: bool = False
     params: Mapping[str, Any] | None = None
+    row_type: type[BaseModel] | None = None
 
 
 def materialize(dataset: Path, plan: Plan) -> list[Json]:
     """The rows as they are dispatched.
 
     Raises:
-        UserError: The dataset cannot be read, has no rows or too many, a row lacks `responses_create_params`, or two have the
-            same `id`.
+        UserError: The dataset cannot be read, has no rows or too many, a row lacks `responses_create_params` or cannot be run by
+            the agent, or two have the same `id`.
     """
     seen: dict[str, int] = {}
-    tasks = [_checked(dataset, line.number, line.value, seen) for line in islice(read_lines(dataset), plan.limit)]
+    faults: dict[str, UserError] = {}
+    tasks = []
+    for line in islice(read_lines(dataset), plan.limit):
+        task = _with_params(_checked(dataset, line.number, line.value, seen), plan)
+        if fault := row_fault(task, plan.row_type):
+            faults[f"{dataset}, line {line.number}"] = fault
+        tasks.append(task)
+    if faults:
+        raise together(faults)
     if not tasks:
         raise UserError(f"{dataset} has no rows", mend="prepare the dataset again, or name another with --input")
     rollouts = len(tasks) * plan.num_repeats
@@ -85,10 +98,13 @@ def _checked(dataset: Path, number: int, row: Json, seen: dict[str, int]) -> Jso
     return row
 
 
+def _with_params(task: Json, plan: Plan) -> Json:
+    return {**task, PARAMS: {**task[PARAMS], **(plan.params or {})}}
+
+
 def _row(task: Json, task_index: int, rollout_index: int, plan: Plan) -> Json:
     return {
         **task,
-        "responses_create_params": {**task["responses_create_params"], **(plan.params or {})},
         TASK_INDEX: task_index,
         ROLLOUT_INDEX: rollout_index,
         "agent_ref": {"name": plan.agent},

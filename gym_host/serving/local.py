@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Protocol
 
 from fastapi import FastAPI
+from pydantic import BaseModel
 
 from gym_host.config.configuration import Instance
 from gym_host.config.modules import import_file
@@ -55,11 +56,14 @@ class ServerProgram:
         create_app: Its function that makes the app.
         validate: Its function `validate(settings)`, if it has one: what is wrong beyond the settings themselves, found without
             starting anything, each in a sentence or as a remark.
+        row_type: Its class `RunRequest`, if it is an agent that has one: what `/run` takes. Rows are held against it before
+            anything is started.
     """
 
     settings_type: type[ServerSettings]
     create_app: Callable[[ServerSettings, ServerContext], FastAPI]
     validate: Callable[[ServerSettings], Sequence[str | Remark]] | None = None
+    row_type: type[BaseModel] | None = None
 
 
 def load_program(instance: Instance) -> ServerProgram:
@@ -74,7 +78,10 @@ def load_program(instance: Instance) -> ServerProgram:
     settings_type, create_app = getattr(module, "Settings", None), getattr(module, "create_app", None)
     if not (isinstance(settings_type, type) and issubclass(settings_type, ServerSettings) and callable(create_app)):
         raise ConfigError(f"{instance.app} has no `Settings` and `create_app`", where=instance.place)
-    return ServerProgram(settings_type, create_app, getattr(module, "validate", None))
+    row_type = getattr(module, "RunRequest", None)
+    if not (isinstance(row_type, type) and issubclass(row_type, BaseModel)):
+        row_type = None
+    return ServerProgram(settings_type, create_app, getattr(module, "validate", None), row_type)
 
 
 def _module(path: Path, name: str) -> ModuleType:

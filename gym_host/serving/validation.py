@@ -15,6 +15,7 @@ from gym_host.config.containers import leaves
 from gym_host.config.datasets import AGENTS, Dataset, read_dataset
 from gym_host.config.interpolation import MISSING, resolved_where_possible
 from gym_host.config.references import check_references
+from gym_host.config.request_params import configured_param_faults
 from gym_host.config.settings import check_settings
 from gym_host.errors import ConfigError
 from gym_host.serving.local import Remark, load_program
@@ -49,7 +50,7 @@ def validate(config: Config, components: Components, environ: Mapping[str, str])
         environ: The environment variables that `${oc.env:...}` reads.
     """
     values, unset = resolved_where_possible(OmegaConf.create(config.values), environ)
-    faults = [*config.faults, *unset]
+    faults = [*config.faults, *unset, *configured_param_faults(values)]
     config = replace(config, values=values)
     try:
         servers, skipped = config.instances(components), config.skipped(components)

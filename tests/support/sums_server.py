@@ -64,6 +64,8 @@ def answer(word: str, row: Json, bonus: float) -> Response:
     """What a call comes to."""
     if word == "status":
         raise HTTPException(500, "out of order")
+    if word == "unreadable":
+        raise HTTPException(422, "this is no sum")
     if word == "crash":
         raise ZeroDivisionError("nothing to divide by")
     if word in ANSWERED:

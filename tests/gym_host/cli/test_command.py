@@ -98,6 +98,21 @@ def test_what_should_be_known_of_a_configuration_is_said_before_it_is_run_and_wh
     assert warning in gym("env", "validate", *SUMS, "+limit=1").out
 
 
+def test_a_row_that_could_never_be_run_is_refused_before_anything_is_started(gym: Gym):
+    row = {"responses_create_params": {"input": []}, "persona_system_prompt": "You are Ines.", "user_simulator": "scripted"}
+    path = gym.put("rows.jsonl", json.dumps(row))
+    assert "the row has no `max_turns`\n  where: rows.jsonl, line 1" in gym.refuses(*DEMO, "--input", path.name)
+    path.write_text(json.dumps(row | {"max_turns": 0}))
+    assert "where: rows.jsonl, line 1: max_turns = 0" in gym.refuses(*DEMO, "--input", path.name)
+
+
+def test_a_parameter_that_no_model_could_make_sense_of_is_refused_before_anything_is_started(gym: Gym):
+    said = gym.refuses(*DEMO, "+responses_create_params.temprature=0")
+    assert "there is no parameter `temprature`" in said
+    assert "did you mean `temperature`?" in said
+    assert "did you mean 'system'?" in gym("env", "validate", *DEMO[2:4], "+responses_create_params.input=[{role:sytem}]").out
+
+
 def test_a_variable_that_is_nearly_named_like_one_that_is_read_is_warned_of(gym: Gym, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("VERA_MH_JUDGE_URL", "http://127.0.0.1:9/v1")
     said = gym("env", "validate", "--benchmark", "vera_mh", *MODEL_FLAGS, "http://127.0.0.1:9/v1")
@@ -247,7 +262,7 @@ def test_a_pack_that_is_not_there_is_named_with_the_command_that_fetches_it(gym:
     monkeypatch.setenv("VERA_MH_PACK", str(gym.folder / "nowhere"))
     monkeypatch.setenv("OPENAI_API_KEY", "unused")
     monkeypatch.setenv("OPENROUTER_API_KEY", "unused")
-    gym.put("rows.jsonl", json.dumps(sum_row(1)))
+    gym.put("rows.jsonl", json.dumps(sum_row(1, persona_system_prompt="You are Ines.", user_simulator="gpt-5.2", max_turns=2)))
     words = ("eval", "run", "--benchmark", "vera_mh", "--input", "rows.jsonl", "--output", "results/x.jsonl")
     said = gym.refuses(*words, *MODEL_FLAGS, "http://127.0.0.1:9/v1")
     assert f"{gym.folder / 'nowhere' / 'rubric.tsv'} is missing" in said

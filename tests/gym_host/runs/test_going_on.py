@@ -54,6 +54,14 @@ async def test_a_rollout_is_given_up_after_so_many_attempts_or_when_its_failure_
     assert bench.root.calls().count("run 0 0") == 4
 
 
+async def test_a_row_that_the_agent_cannot_read_is_not_tried_again(bench: Bench):
+    bench.root.write([sum_row(0, "unreadable", "scored"), sum_row(1)])
+    assert (await bench.run()).given_up == 1
+    assert (await bench.run(resume=True)).failures == {"agent_run_error": 1}
+    assert bench.root.calls().count("run 0 0") == 1
+    assert bench.failures[0]["_ng_failure_terminal"] is True
+
+
 async def test_a_conversation_that_only_the_judge_failed_goes_to_the_verifier_alone(bench: Bench):
     bench.root.write([sum_row(0, "judge_failed", "judge_failed", "scored"), sum_row(1)])
     outcomes = [await bench.run(resume=True) for _ in range(3)]

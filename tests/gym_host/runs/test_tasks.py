@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, Field
 
 from gym_host.errors import UserError
 from gym_host.runs.tasks import Plan, described, materialize, rows_sha256
@@ -51,6 +52,35 @@ def test_a_row_that_would_count_twice_is_refused_by_its_id_and_both_lines(datase
 def test_rows_without_an_id_are_no_repeats_of_each_other(dataset: Path):
     write_jsonl(dataset, [{"responses_create_params": {"input": []}}] * 2 + [sum_row(1) | {"id": None}] * 2)
     assert len(rows_of(dataset)) == 4
+
+
+class Row(BaseModel):
+    """What an agent takes."""
+
+    number: int = Field(ge=1)
+    speaker: str = "anna"
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([sum_row(1), {"responses_create_params": {}}], "the row has no `number`\n  where: {rows}, line 2: number\n"),
+        ([sum_row(0), sum_row(-1)], "than or equal to 1; 1 more row cannot be run either\n  where: {rows}, line 1: number = 0\n"),
+        ([sum_row(1, speaker=5)], "  where: {rows}, line 1: speaker = 5\n  to mend it: repair the row"),
+        ([sum_row(1, responses_create_params={"temprature": 0})], "{rows}, line 1: responses_create_params.temprature\n"),
+    ],
+)
+def test_a_row_that_the_agent_cannot_run_is_refused_with_its_line(dataset: Path, rows: list[Any], said: str):
+    write_jsonl(dataset, rows)
+    with pytest.raises(UserError) as caught:
+        rows_of(dataset, row_type=Row)
+    assert said.format(rows=dataset) in str(caught.value)
+
+
+def test_what_is_asked_of_every_row_counts_before_it_is_held_against_what_can_be_run(dataset: Path):
+    write_jsonl(dataset, [sum_row(1, responses_create_params={"temperature": "hot"})])
+    assert rows_of(dataset, row_type=Row, params={"temperature": 0.0})[0]["responses_create_params"] == {"temperature": 0.0}
+    assert len(rows_of(dataset, limit=1, params={"temperature": 0.0})) == 1
 
 
 def test_the_limit_counts_tasks_and_not_rollouts(dataset: Path):
