@@ -30,7 +30,7 @@ from gym_host.runs.progress import BarDisplay, Counts, Display, LineDisplay, Run
 from gym_host.runs.replacing import DroppedOnceScored, drop, kept, set_aside
 from gym_host.runs.rollouts import Collector
 from gym_host.runs.run_files import FAILURE_CLASS, FailedBefore, Key, RunFiles, Scored, key_of, mend, read_failures
-from gym_host.runs.run_record import begin, end, refuse_other_scorer, settle_record
+from gym_host.runs.run_record import FORGIVEN, begin, end, refuse_other_scorer, settle_record
 from gym_host.runs.scoreboard import MetricFields, Scoreboard, metric_fields
 from gym_host.runs.tasks import described
 from gym_host.serving.calls import ServerCalls
@@ -219,7 +219,9 @@ async def _open(run: _Run) -> None:
     if evaluation.overwrite:
         set_aside(files)  # Only now, when the servers run. The page can be made anew from what is kept.
         files.drop_report()
-    run.record = settle_record(files, identity | evaluation.source, joins=evaluation.joins, judging=evaluation.judging)
+    run.record = settle_record(
+        files, identity | evaluation.source, rows=evaluation.rows, joins=evaluation.joins, judging=evaluation.judging
+    )
     run.record.setdefault("configuration", evaluation.configuration)
     take_prices(run.record, evaluation.prices)
     if evaluation.meter is not None:
@@ -231,7 +233,7 @@ async def _open(run: _Run) -> None:
         run.scored.load(files.rollouts, Belonging(rows, run.scored.fields or ()), seen=run.seen)
     if run.meter is not None:
         add_failures(run.meter, files.failures)
-    run.failed = read_failures(files.failures)
+    run.failed = read_failures(files.failures, forgiven=run.record.get(FORGIVEN, 0))
     if not (evaluation.joins and files.inputs.exists()):
         write_whole(files.inputs, (orjson.dumps(row) + b"\n" for row in evaluation.rows))
     begin(files, run.record, concurrency=evaluation.concurrency)
@@ -293,7 +295,7 @@ def _left_out(task: Task, evaluation: Evaluation) -> bool:
 def _given_up(task: Task, evaluation: Evaluation) -> bool:
     if task.failed is None or evaluation.joins:
         return False
-    return task.failed.terminal or task.failed.attempts >= evaluation.max_attempts
+    return task.failed.terminal or task.failed.attempts - task.failed.forgiven >= evaluation.max_attempts
 
 
 def _display(console: Console, counts: Counts) -> Display:
@@ -310,7 +312,7 @@ def _say(console: Console, line: str, *, style: str | None = None) -> None:
 async def _close(run: _Run, *, interrupted: bool) -> Outcome:
     """Sorts, counts, and writes the end of the record and the metrics."""
     evaluation, files = run.evaluation, run.files
-    run.failed = read_failures(files.failures)
+    run.failed = read_failures(files.failures, forgiven=run.record.get(FORGIVEN, 0))
     unscored = _unscored(run)
     wanted = [task for task in unscored if not _left_out(task, evaluation)]
     outcome = Outcome(

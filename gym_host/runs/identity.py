@@ -10,10 +10,13 @@ from typing import Any
 from gym_host.config.configuration import Instance
 from gym_host.config.containers import differences
 from gym_host.config.masking import masked
+from gym_host.config.request_params import PARAMS
 from gym_host.errors import OutputError, ServerError
 from gym_host.jsonl import Json
 from gym_host.serving.calls import ServerCalls
 from gym_host.serving.local import load_program
+
+_OF_REQUESTS = frozenset({"adaptable_parameters", "base_url", "default_headers", "extra_body", "model", PARAMS})
 
 
 async def run_identity(rows: Json, agent: str, instances: Iterable[Instance], calls: ServerCalls) -> Json:
@@ -51,7 +54,7 @@ def refuse_other_run(
     where: str,
     what: str = "this is the output of another run",
     mend: str = "give the same settings as before, or choose another --output",
-    addresses_of: Collection[str] = (),
+    requests_of: Collection[str] = (),
 ) -> None:
     """Refuses to go on with files of another run.
 
@@ -61,12 +64,12 @@ def refuse_other_run(
         where: The file that says so.
         what: What is wrong if they differ.
         mend: What to do about it.
-        addresses_of: Names of servers whose endpoint may be another.
+        requests_of: Names of servers that may ask another model, elsewhere, or for something else.
 
     Raises:
         OutputError: The identities differ; the message names what differs, at most five keys.
     """
-    differing = [entry for entry in differences(found, wanted) if not _is_address(entry[0], addresses_of)]
+    differing = [entry for entry in differences(found, wanted) if not _tells_of_requests(entry[0], requests_of)]
     if not differing:
         return
     shown = "; ".join(f"{key} was {_short(was)}, now {_short(now)}" for key, was, now in differing[:5])
@@ -86,8 +89,10 @@ def evaluated_server(record: Mapping[str, Any]) -> str | None:
     return reference.get("name") if isinstance(reference, Mapping) else None
 
 
-def _is_address(key: str, servers: Collection[str]) -> bool:
-    return key.endswith(".base_url") and any(key.startswith(f"servers.{name}.") for name in servers)
+def _tells_of_requests(key: str, servers: Collection[str]) -> bool:
+    """Whether a setting says which model is asked, where, or for what: an endpoint may refuse it, and then it must be mended."""
+    place = next((key.removeprefix(begins) for name in servers if key.startswith(begins := f"servers.{name}.settings.")), None)
+    return place is not None and any(part in _OF_REQUESTS or part.endswith("_request") for part in place.split("."))
 
 
 def _short(value: Any) -> str:

@@ -291,20 +291,35 @@ def project(row: Mapping[str, Any], fields: Iterable[str] | None) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class FailedBefore:
-    """Failed attempts of one rollout: how many, whether the last is final, and the last row."""
+    """Failed attempts of one rollout.
+
+    Attributes:
+        attempts: How many there are.
+        terminal: Whether the last is final.
+        last: The row of the last.
+        forgiven: How many of them do not count against the rollout.
+    """
 
     attempts: int
     terminal: bool
     last: Json
+    forgiven: int = 0
 
 
-def read_failures(path: Path) -> dict[Key, FailedBefore]:
-    """The failures file, by key; empty if there is none. Half a last line is warned of, and left out."""
+def read_failures(path: Path, *, forgiven: int = 0) -> dict[Key, FailedBefore]:
+    """The failures file, by key; empty if there is none. Half a last line is warned of, and left out.
+
+    Args:
+        path: The file.
+        forgiven: How many failures, from the first on, do not count, and are not final.
+    """
     failed: dict[Key, FailedBefore] = {}
-    for line in read_lines(path, torn=say_torn) if path.exists() else ():
+    for number, line in enumerate(read_lines(path, torn=say_torn) if path.exists() else (), 1):
         key = key_of(line.value, where=f"{path}, line {line.number}")
-        attempts = failed[key].attempts if key in failed else 0
-        failed[key] = FailedBefore(attempts + 1, bool(line.value.get(FAILURE_TERMINAL)), line.value)
+        before = failed.get(key) or FailedBefore(0, False, {})
+        counts = number > forgiven
+        terminal = counts and bool(line.value.get(FAILURE_TERMINAL))
+        failed[key] = FailedBefore(before.attempts + 1, terminal, line.value, before.forgiven + (not counts))
     return failed
 
 

@@ -4,17 +4,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import zip_longest
+from pathlib import Path
 
 import orjson
 
+from gym_host.config.request_params import PARAMS
 from gym_host.distribution import versions
 from gym_host.errors import OutputError
 from gym_host.jsonl import Json, pass_over_torn, read_lines, write_json
 from gym_host.runs.attempts import awaits_judge
 from gym_host.runs.identity import refuse_other_run
 from gym_host.runs.run_files import RunFiles
+
+FORGIVEN = "failures_forgiven"
+"""Key of a record: how many failures, from the first on, count as no attempt."""
 
 
 def read_record(files: RunFiles, *, mend: str = "choose another --output") -> Json:
@@ -34,15 +40,19 @@ def read_record(files: RunFiles, *, mend: str = "choose another --output") -> Js
     return record if isinstance(record, dict) else {}
 
 
-def settle_record(files: RunFiles, identity: Json, *, joins: bool = False, judging: Collection[str] = ()) -> Json:
+def settle_record(
+    files: RunFiles, identity: Json, *, rows: Sequence[Json] = (), joins: bool = False, judging: Collection[str] = ()
+) -> Json:
     """The record to go on with: that of the run whose files these are, or a new one.
 
-    As long as nothing is scored, an address that was mistyped may be corrected; what is scored was made by what answered there.
-    Conversations that only wait for their judge were made too, so that then only the addresses of the judging may change.
+    As long as nothing is scored, what an endpoint refused may be corrected: addresses, models, parameters of requests. What is
+    scored was made by them. Conversations that only wait for their judge were made too, so that then only the requests of the
+    judging may change. Attempts that failed before a correction count for nothing.
 
     Args:
         files: The files of the run.
         identity: What makes the run that is to be done.
+        rows: Its rows as dispatched.
         joins: It only adds to another run's files, so that only the servers which it uses must be the same.
         judging: Names of servers that only judge: they take no part in making a conversation.
 
@@ -57,9 +67,30 @@ def settle_record(files: RunFiles, identity: Json, *, joins: bool = False, judgi
     if joins:
         found, identity = _servers(found, identity), _servers(identity, identity)
     nothing_scored = not joins and not (files.rollouts.exists() and files.rollouts.stat().st_size)
-    changeable = () if not nothing_scored else judging if _holds_conversations(files) else tuple(identity["servers"])
-    refuse_other_run(found, identity, where=str(files.run), addresses_of=changeable)
-    return record | {"identity": identity} if nothing_scored else record
+    if not nothing_scored:
+        refuse_other_run(found, identity, where=str(files.run))
+        return record
+    nothing_made = not _holds_conversations(files)
+    if nothing_made and found.get("rows") != identity["rows"] and _differ_by_params_alone(files.inputs, rows):
+        found = {**found, "rows": identity["rows"]}
+    refuse_other_run(found, identity, where=str(files.run), requests_of=tuple(identity["servers"]) if nothing_made else judging)
+    if record.get("identity") != identity:
+        forgive_failures(files, record)
+    return record | {"identity": identity}
+
+
+def forgive_failures(files: RunFiles, record: Json) -> None:
+    """Notes that the failures so far are no attempts: what they failed of was the setup, which is mended before the next one."""
+    if files.failures.exists():
+        record[FORGIVEN] = sum(1 for _ in read_lines(files.failures, torn=pass_over_torn))
+
+
+def _differ_by_params_alone(inputs: Path, rows: Sequence[Json]) -> bool:
+    """Whether rows are those of a file, but for what is asked of the model."""
+    if not inputs.exists():
+        return False
+    pairs = zip_longest((line.value for line in read_lines(inputs, torn=pass_over_torn)), rows)
+    return all(was and now and {**was, PARAMS: None} == {**now, PARAMS: None} for was, now in pairs)
 
 
 def refuse_other_scorer(source: RunFiles, identity: Json) -> None:

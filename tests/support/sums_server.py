@@ -33,6 +33,7 @@ class Settings(ServerSettings):
     num_concurrent_requests: int = 8
     api_key: str = ""
     base_url: str | None = None
+    model: str | None = None
     greeting: str = "hello"
     reverify_mode: str = "stateless"
 

@@ -110,6 +110,39 @@ async def test_an_address_may_be_corrected_as_long_as_nothing_is_scored(bench: B
     assert "base_url was 'http://again/v1', now None" in await bench.refused(resume=True)
 
 
+async def test_what_an_endpoint_refused_may_be_corrected_as_long_as_nothing_is_scored_and_costs_no_attempt(bench: Bench):
+    bench.root.write([sum_row(1, "failed", "failed", "failed", "failed", "scored"), sum_row(2, "terminal", "terminal", "scored")])
+    await bench.run(plan={"params": {"temperature": 0.3}}, agent={"model": "mistyped"}, max_attempts=2)
+    before = bench.record["identity"]["rows"]
+    for change in ({"agent": {"bonus": 1.0}}, {"plan": {"num_repeats": 2}}, {"plan": {"limit": 1}}):
+        assert "this is the output of another run" in await bench.refused(resume=True, **change)
+    for plan in ({"params": {"temperature": 0.3}}, {}):
+        await bench.run(resume=True, plan=plan, agent={"model": "right"}, max_attempts=2)
+    assert bench.record["identity"]["rows"] != before
+    assert bench.record["identity"]["servers"]["sums"]["settings"]["model"] == "right"
+    assert sorted(bench.root.calls()) == ["run 0 0"] * 3 + ["run 1 0"] * 3
+    assert [row["number"] for row in bench.rows] == [2]
+    said = await bench.refused(resume=True, plan={"params": {"temperature": 0.3}}, agent={"model": "right"})
+    assert "rows.responses_create_params.temperature was None, now 0.3" in said
+    outcome = await bench.run(resume=True, agent={"model": "right"}, max_attempts=2)
+    assert (outcome.scored, outcome.given_up) == (1, 1)
+    assert [row["_ng_attempt_index"] for row in bench.failures if row["number"] == 1] == [0, 1, 2, 3]
+
+
+async def test_what_is_asked_of_the_model_may_not_be_corrected_once_a_conversation_is_finished(bench: Bench):
+    bench.root.write([sum_row(1, "judge_failed", "scored")])
+    await bench.run()
+    said = await bench.refused(resume=True, plan={"params": {"temperature": 0.3}})
+    assert "rows.responses_create_params.temperature was None, now 0.3" in said
+
+
+async def test_other_rows_are_another_run_though_nothing_is_scored(bench: Bench):
+    bench.root.write([sum_row(1, "failed")])
+    await bench.run()
+    bench.root.write([sum_row(2, "failed")])
+    assert "rows.sha256 was" in await bench.refused(resume=True)
+
+
 async def test_the_address_that_finished_conversations_were_made_at_may_not_be_corrected(bench: Bench):
     bench.root.write([sum_row(1, "judge_failed", "judge_failed", "scored")])
     await bench.run(agent={"base_url": "http://first/v1"})
