@@ -27,7 +27,7 @@ from gym_host.cli import (
     show,
     tool,
 )
-from gym_host.cli.output import GO_ON, say_next
+from gym_host.cli.output import go_on, say_next
 from gym_host.cli.parser import Command, Parser, parse
 from gym_host.cli.streams import OutputLost, standard_streams, unread_output_forgiven
 from gym_host.distribution import DISTRIBUTION
@@ -130,7 +130,7 @@ def _after_interrupt(args: Namespace) -> str:
     output = getattr(args, "output", None)
     resumes = hasattr(args, "resume") and not getattr(args, "append", False)
     if resumes and isinstance(output, Path) and RunFiles(output).run.exists():
-        return GO_ON
+        return go_on(args)
     return "run the same command again"
 
 

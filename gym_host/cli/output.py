@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,11 @@ _ONE_MEASURE = "judge all of it again by one measure (`gym eval reverify`), befo
 GO_ON = "run the same command with --resume; what is scored stays, the rest is tried again"
 
 
+def go_on(args: argparse.Namespace) -> str:
+    """What to do about a run that is not whole; with --overwrite in the same command it would be refused, or all be done anew."""
+    return GO_ON.replace("--resume", "--resume in place of --overwrite") if args.overwrite else GO_ON
+
+
 def show_outcome(
     outcome: Outcome, files: RunFiles, *, go_on: str = GO_ON, done: str, note: str | None = None, report: Path | None = None
 ) -> None:
@@ -75,7 +81,7 @@ def show_outcome(
     _show_outcome(console, outcome, files, report)
     if note is not None:
         console.print(note)
-    say_next(_next(outcome, go_on, done))
+    say_next(_next(outcome, files, go_on, done))
 
 
 def say_next(what: str) -> None:
@@ -89,6 +95,8 @@ def _show_outcome(console: Console, outcome: Outcome, files: RunFiles, report: P
         console.print(without_score(missing, outcome.planned))
     for name, count in sorted(outcome.failures.items()):
         console.print(f"  {count} failed as {printable(name)}")
+    for name, said in outcome.refusing.items():
+        console.print(f"  {name} refused every call: {said}")
     if outcome.left_out:
         console.print(f"  {outcome.left_out} left out: unfinished, beyond --limit, or unjudged (see --judge-failed-only)")
     for name, values in outcome.mixed.items():
@@ -117,12 +125,14 @@ def _counts(outcome: Outcome) -> str:
     return f"{outcome.scored} rollouts scored, {failed}; how many were planned is not known, since no file here tells it."
 
 
-def _next(outcome: Outcome, go_on: str, done: str) -> str:
+def _next(outcome: Outcome, files: RunFiles, go_on: str, done: str) -> str:
     if outcome.complete:
         return _ONE_MEASURE if outcome.mixed else done
     missing = outcome.planned - outcome.scored
+    if outcome.refusing:
+        return f"mend what {', '.join(outcome.refusing)} refused (above), then {go_on}"
     if outcome.given_up + outcome.left_out < missing:
-        return go_on
+        return go_on if outcome.scored or not outcome.failures else f"see in {files.failures} why nothing is scored, then {go_on}"
     if not outcome.given_up:
         return "finish the run that the conversations come from (`gym eval run ... --resume`), then judge them again"
     return (

@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from gym_host.cli.end_report import add_report_flag, report_at_end
-from gym_host.cli.output import GO_ON, exit_code, show_outcome, stderr_console, warn
+from gym_host.cli.output import exit_code, go_on, show_outcome, stderr_console, warn
 from gym_host.cli.parser import add_config_flags, positive
 from gym_host.cli.run import DEFAULT_CONCURRENCY, max_attempts, meter_of
 from gym_host.cli.scorer import agent_and_verifier, agent_named_in
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     outcome = asyncio.run(evaluate(evaluation, console))
     done, report = _done(args, outcome), report_at_end(args, evaluation, outcome)
     with unread_output_forgiven():
-        show_outcome(outcome, evaluation.files, go_on=_AGAIN if args.append else GO_ON, done=done, report=report)
+        show_outcome(outcome, evaluation.files, go_on=_AGAIN if args.append else go_on(args), done=done, report=report)
     return exit_code(outcome)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from rich.console import Console
 
 from gym_host.cli.end_report import add_report_flag, report_at_end
-from gym_host.cli.output import exit_code, show_outcome, stderr_console, warn
+from gym_host.cli.output import exit_code, go_on, show_outcome, stderr_console, warn
 from gym_host.cli.parser import add_config_flags, positive, share, temperature
 from gym_host.cli.setup import Setup, load_setup, verifier_of, words_of_configuration
 from gym_host.cli.streams import unread_output_forgiven
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     report = report_at_end(args, evaluation, outcome)
     done = _done(args, evaluation.files, report)
     with unread_output_forgiven():
-        show_outcome(outcome, evaluation.files, note=part, done=done, report=report)
+        show_outcome(outcome, evaluation.files, go_on=go_on(args), note=part, done=done, report=report)
     return exit_code(outcome)
 
 

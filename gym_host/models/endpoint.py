@@ -41,6 +41,8 @@ _HINTS = {
     404: "check base_url (it usually ends in /v1) and model",
 }
 
+_OF_ONE_REQUEST = (400, 413, 422)
+"""Statuses by which what was said in a request is refused, for its length, say: another request may be taken."""
 
 _SET_BY_HAND = (
     "The endpoint does not take `{}`, which was set by hand; take it out of the command, the configuration or the row. "
@@ -74,6 +76,26 @@ class ChatReply:
 
 
 @dataclass(slots=True)
+class Standing:
+    """How an endpoint has answered so far.
+
+    Attributes:
+        answered: Calls with a usable reply.
+        refused: Calls that it refused for what is the same in all of them: the key, the model, a parameter.
+        refusal: In what words it did so last.
+    """
+
+    answered: int = 0
+    refused: int = 0
+    refusal: str = ""
+
+    def failed(self, error: ChatError) -> None:
+        """Counts a call that failed, if it was refused so."""
+        if error.of_setup:
+            self.refused, self.refusal = self.refused + 1, error.message
+
+
+@dataclass(slots=True)
 class _Progress:
     """How far one call has come."""
 
@@ -102,6 +124,7 @@ class Endpoint:
         chance: Callable[[], float] = random.random,
     ) -> None:
         self.settings = settings
+        self.standing = Standing()
         self._sleep, self._now, self._chance = sleep, now, chance
         self._transport = Transport(settings)
         self._slots = asyncio.Semaphore(settings.num_concurrent_requests)  # wakes in the order of asking
@@ -155,7 +178,13 @@ class Endpoint:
         if adaptable and settings.extra_body:
             adaptable = adaptable - settings.extra_body.keys()
         async with self._slots:
-            return await self._ask(wanted, adaptable)
+            try:
+                reply = await self._ask(wanted, adaptable)
+            except ChatError as error:
+                self.standing.failed(error)
+                raise
+            self.standing.answered += 1
+            return reply
 
     async def _ask(self, wanted: dict[str, Any], adaptable: Set[str]) -> ChatReply:
         progress = _Progress()
@@ -191,7 +220,9 @@ class Endpoint:
         if self._adaptations.learn(parameter, adaptable):
             self._warn_once(f"parameter {parameter}", f"`{parameter}` is not sent as it stands from now on: {failure.message}")
             return True
-        raise self._error(failure, progress, _NOT_TAKEN.get(parameter, _SET_BY_HAND).format(parameter, failure.message))
+        raise self._error(
+            failure, progress, _NOT_TAKEN.get(parameter, _SET_BY_HAND).format(parameter, failure.message), parameter
+        )
 
     def _wait_after(self, failure: Failure, progress: _Progress) -> float:
         """Seconds until the next attempt.
@@ -228,7 +259,7 @@ class Endpoint:
         hint = f": {_HINTS[failure.status]}" if failure.status in _HINTS and not failure.retriable else ""
         return f" ({', '.join(told)}{hint})" if told else ""
 
-    def _error(self, failure: Failure, progress: _Progress, message: str) -> ChatError:
+    def _error(self, failure: Failure, progress: _Progress, message: str, parameter: str | None = None) -> ChatError:
         return ChatError(
             message,
             kind=failure.kind,
@@ -236,6 +267,7 @@ class Endpoint:
             attempts=progress.attempts,
             detail=failure.detail,
             sent=progress.sent,
+            of_setup=failure.kind == "refused" and (parameter is not None or failure.status not in _OF_ONE_REQUEST),
         )
 
     def _warn_once(self, kind: str, message: str) -> None:

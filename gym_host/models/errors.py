@@ -44,6 +44,8 @@ class ChatError(EndpointError):
         attempts: How many requests were sent.
         detail: The raw answer, bounded, without keys; empty when there was no answer.
         sent: Parameters as really sent where that differs from what was asked; None means left out.
+        of_setup: Whether every other call would meet it too: it is about the address, the key, the model or a parameter, and
+            not about what was said.
     """
 
     def __init__(
@@ -55,7 +57,9 @@ class ChatError(EndpointError):
         attempts: int,
         detail: str = "",
         sent: Mapping[str, Any] | None = None,
+        of_setup: bool = False,
     ) -> None:
         super().__init__(message, kind=kind, status=status, attempts=attempts)
         self.detail = detail
         self.sent = dict(sent or {})
+        self.of_setup = of_setup

@@ -30,8 +30,9 @@ from gym_host.runs.progress import BarDisplay, Counts, Display, LineDisplay, Run
 from gym_host.runs.replacing import DroppedOnceScored, drop, kept, set_aside
 from gym_host.runs.rollouts import Collector
 from gym_host.runs.run_files import FAILURE_CLASS, FailedBefore, Key, RunFiles, Scored, key_of, mend, read_failures
-from gym_host.runs.run_record import FORGIVEN, begin, end, refuse_other_scorer, settle_record
+from gym_host.runs.run_record import FORGIVEN, begin, end, forgive_failures, refuse_other_scorer, settle_record
 from gym_host.runs.scoreboard import MetricFields, Scoreboard, metric_fields
+from gym_host.runs.standing import Brake, Standing
 from gym_host.runs.tasks import described
 from gym_host.serving.calls import ServerCalls
 from gym_host.serving.garbage import rare_collections
@@ -108,6 +109,7 @@ class Outcome:
         metrics: The scorer's answer to `/aggregate_metrics`, or None.
         summary: The scorer's tables, or None.
         cost: Tables and notes of what it cost, or None.
+        refusing: Servers that refused every call -> in what words.
     """
 
     planned: int
@@ -121,6 +123,7 @@ class Outcome:
     summary: Any = None
     cost: Json | None = None
     counted: bool = True
+    refusing: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -145,6 +148,7 @@ class _Run:
     failed: dict[Key, FailedBefore] = field(default_factory=dict)
     record: Json = field(default_factory=dict)
     meter: Meter | None = None
+    refusing: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def files(self) -> RunFiles:
@@ -268,16 +272,21 @@ async def _collect(run: _Run) -> bool:
     rollouts, failures = Journal(run.files.rollouts), Journal(run.files.failures)
     state = RunState(counts, warn=lambda line: _say(run.console, line, style="yellow"), meter=run.meter)
     scoreboard = Scoreboard(run.calls, evaluation.scorer, run.scored, run.wanted.shown)
-    collector = Collector(run.attempt, rollouts, failures, run.scored, DroppedOnceScored(run.files, state))
-    collecting = asyncio.ensure_future(collector.collect(todo, concurrency=min(evaluation.concurrency, len(todo))))
+    standing = Standing(run.calls)
+    await standing.begin(instance.name for instance in evaluation.instances)
+    brake = Brake(standing, DroppedOnceScored(run.files, state), state.warn)
+    collector = Collector(run.attempt, rollouts, failures, run.scored, brake)
+    tasks = brake.until_stopped(todo)
+    collecting = asyncio.ensure_future(collector.collect(tasks, concurrency=min(evaluation.concurrency, len(todo))))
     try:
         with cancelled_by_signals(collecting) as stopped:
-            async with shown(state, scoreboard, _display(run.console, counts)):
+            async with brake.watching(), shown(state, scoreboard, _display(run.console, counts)):
                 try:
                     await collecting
                 except asyncio.CancelledError:
                     if not stopped():
                         raise
+            run.refusing = brake.refusing
             return stopped()
     finally:
         rollouts.close()
@@ -312,6 +321,8 @@ def _say(console: Console, line: str, *, style: str | None = None) -> None:
 async def _close(run: _Run, *, interrupted: bool) -> Outcome:
     """Sorts, counts, and writes the end of the record and the metrics."""
     evaluation, files = run.evaluation, run.files
+    if run.refusing:
+        forgive_failures(files, run.record)
     run.failed = read_failures(files.failures, forgiven=run.record.get(FORGIVEN, 0))
     unscored = _unscored(run)
     wanted = [task for task in unscored if not _left_out(task, evaluation)]
@@ -323,6 +334,7 @@ async def _close(run: _Run, *, interrupted: bool) -> Outcome:
         interrupted=interrupted,
         left_out=len(unscored) - len(wanted),
         cost=run.meter.summary() if run.meter is not None else None,
+        refusing=run.refusing,
     )
     _settle_replaced(run)
     if not interrupted and files.rollouts.exists():

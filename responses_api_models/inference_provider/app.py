@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from typing import Any, ClassVar
 
 import orjson
@@ -120,11 +121,15 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
         await endpoint.reach()
         return JsonBytes({"status": "ok"})
 
+    async def standing(request: Request) -> Response:
+        return JsonBytes(asdict(endpoint.standing))
+
     app = base_app(context, lifespan=lifespan)
     app.add_exception_handler(ChatError, _chat_error)
     app.add_exception_handler(RequestError, _request_error)
     # Plain routes: FastAPI's reading of parameters costs as much again as all else here, and there are none to read.
     app.add_plain_route("/preflight", preflight)
+    app.add_plain_route("/standing", standing)
     app.add_plain_route("/v1/responses", responses, needs={"input": {"type": ["string", "array"]}})
     app.add_plain_route(
         "/v1/chat/completions", chat_completions, needs={"messages": {"type": "array", "items": {"type": "object"}}}

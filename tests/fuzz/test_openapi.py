@@ -150,7 +150,7 @@ def test_every_endpoint_is_described(name: str):
         "verifier": {"/verify", "/aggregate_metrics", "/compare", "/summary", "/seed_session", "/reverify_mode"},
         "agent": {"/run", "/v1/responses", "/aggregate_metrics", "/summary"},
         "policy": {"/v1/responses", "/v1/chat/completions"},
-        "provider": {"/v1/responses", "/v1/chat/completions", "/preflight"},
+        "provider": {"/v1/responses", "/v1/chat/completions", "/preflight", "/standing"},
         "head": {"/servers", "/config"},
     }[name]
     assert wanted | {"/", "/livez"} == paths

@@ -111,6 +111,27 @@ async def test_a_call_that_fails_for_good_is_an_error_in_openais_shape(route, bo
     assert KEY not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("fault", "refused"),
+    [
+        ({"kind": "status", "status": 401}, 2),
+        ({"kind": "status", "status": 404}, 2),
+        ({"kind": "unsupported", "parameter": "temperature"}, 2),
+        ({"kind": "status", "status": 400}, 0),
+        ({"kind": "status", "status": 500}, 0),
+    ],
+)
+async def test_it_says_how_often_it_was_refused_for_what_is_the_same_in_every_call(fault, refused):
+    async with server_over(Fault(**fault, first=2), max_attempts=1) as (client, _):
+        body = CHAT | {"temperature": 0.5}
+        messages = [
+            (await client.post("/v1/chat/completions", json=body)).json().get("error", {}).get("message") for _ in range(3)
+        ]
+        standing = (await client.get("/standing")).json()
+    assert messages[2] is None
+    assert standing == {"answered": 1, "refused": refused, "refusal": messages[1] if refused else ""}
+
+
 @pytest.mark.parametrize("path", ["/v1/responses", "/v1/chat/completions"])
 @pytest.mark.parametrize(
     "content", [b"", b"[1]", b"{", b"{}", b'{"input": null, "messages": null}', b'{"input": 3, "messages": 3}']
