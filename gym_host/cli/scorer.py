@@ -39,7 +39,7 @@ def find_scorer(args: argparse.Namespace, rollouts: Path) -> Scorer:
     if not chooses_configuration(args):
         raise UserError(f"nothing says which benchmark {rollouts} belongs to", mend="name it with --benchmark")
     agent, verifier = agent_and_verifier(args, _agent_of(rollouts) or _agent_in(record))
-    alone = load_setup(args, only=verifier, alone=True)
+    alone = load_setup(args, only=verifier, alone=True, checked=False)
     return Scorer(agent, verifier, alone.config.instances(alone.components))
 
 
@@ -53,7 +53,7 @@ def agent_and_verifier(args: argparse.Namespace, named: str | None) -> tuple[str
     Raises:
         ConfigError: There are agents of several resources servers, or the agent has no resources server.
     """
-    setup = load_setup(args, resolve=False)
+    setup = load_setup(args, resolve=False, checked=False)
     agents = [instance for instance in setup.config.instances(setup.components) if instance.type == AGENTS]
     if named not in {agent.name for agent in agents}:
         # No agent runs here: where all have the same verifier, it does not matter which one is taken.

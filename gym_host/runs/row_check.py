@@ -12,6 +12,7 @@ from gym_host.jsonl import Json
 from gym_host.wording import counted, printable
 
 _SHOWN = 60
+_SET_FOR_ALL = f"repair the row, or `{PARAMS}` of the configuration or the command, which is added to every row"
 
 
 def row_fault(row: Json, row_type: type[BaseModel] | None) -> UserError | None:
@@ -34,8 +35,10 @@ def row_fault(row: Json, row_type: type[BaseModel] | None) -> UserError | None:
     key = ".".join(map(str, one["loc"]))
     if one["type"] == "missing":
         return UserError(f"the row has no `{key}`", where=key)
+    if one["type"] == "value_error":  # In the agent's own words, which say where in the value.
+        return UserError(f"the row cannot be run: {one['msg'].removeprefix('Value error, ')}", where=key)
     value = printable(repr(one["input"]), longest=_SHOWN)
-    return UserError(f"`{key}` of the row is wrong: {one['msg'].removeprefix('Value error, ')}", where=f"{key} = {value}")
+    return UserError(f"`{key}` of the row is wrong: {one['msg']}", where=f"{key} = {value}")
 
 
 def together(faults: dict[str, UserError]) -> UserError:
@@ -47,4 +50,8 @@ def together(faults: dict[str, UserError]) -> UserError:
     place, first = next(iter(faults.items()))
     others = len(faults) - 1
     more = f"; {counted(others, 'more row')} cannot be run either" if others else ""
-    return UserError(f"{first.what}{more}", where=f"{place}: {first.where}", mend=first.mend or "repair the row")
+    return UserError(
+        f"{first.what}{more}",
+        where=f"{place}: {first.where}",
+        mend=first.mend or (_SET_FOR_ALL if PARAMS in str(first.where) else "repair the row"),
+    )

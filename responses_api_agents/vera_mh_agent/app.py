@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from gym_host.config.settings import ServerRef, ServerSettings
 from gym_host.errors import ServerError
 from gym_host.serving.calls import Cookies, ServerCalls
 from gym_host.serving.process import serve
-from gym_host.serving.server import JsonBytes, ServerContext, base_app, unprocessable
+from gym_host.serving.server import JsonBytes, ServerContext, base_app
 from vera_mh.checks.findings import Finding
 from vera_mh.checks.pack_check import check_named, check_playing
 from vera_mh.conversation import DEFAULT_SYSTEM_PROMPT, Side, simulate
@@ -64,6 +64,15 @@ class RunRequest(BaseModel):
     user_simulator: str
     max_turns: int = Field(ge=1)
 
+    @field_validator("responses_create_params")
+    @classmethod
+    def _of_which_the_chatbot_hears_everything(cls, params: dict[str, Any]) -> dict[str, Any]:
+        try:
+            check_input(params)
+        except RowError as error:
+            raise ValueError(str(error)) from None
+        return params
+
 
 class ModelServer:
     """Asks a model server, for one side of one conversation: its cookies are those of that side alone."""
@@ -93,11 +102,7 @@ class VeraMHAgent:
         Returns:
             The row with the verdict, or with `_ng_failure_class` if a side, the judge or the verifier failed. A conversation
             that is finished stays in the row, to be judged again; of one that is not, `response` holds the turns that there are.
-
-        Raises:
-            RowError: The row's `input` holds more than a system prompt.
         """
-        check_input(row["responses_create_params"])
         try:
             row = row | await self._simulate(row)
         except SimulationFailed as failure:
@@ -148,6 +153,8 @@ def check_input(params: Mapping[str, Any]) -> None:
     Raises:
         RowError: It is something else than one system message, or none.
     """
+    if params.get("instructions") is not None:
+        raise RowError(f"responses_create_params.instructions: would be a second system message; {_WHAT_INPUT_HOLDS}")
     items, place = params.get("input"), "responses_create_params.input"
     if items is None:
         return
@@ -180,7 +187,6 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
     pack = open_pack(settings.pack, environ=os.environ, bases=(Path.cwd(), ROOT))
     agent = VeraMHAgent(settings, pack, context.servers)
     app = base_app(context, about=pack.about())
-    app.add_exception_handler(RowError, unprocessable)
     verifier = settings.resources_server.name
 
     @app.post("/run")

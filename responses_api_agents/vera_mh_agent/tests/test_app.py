@@ -242,6 +242,11 @@ async def test_an_input_of_which_the_chatbot_would_not_hear_everything_is_refuse
     assert f"responses_create_params.{words}" in caught.value.message
 
 
+async def test_instructions_that_would_stand_beside_the_system_prompt_are_refused():
+    with pytest.raises(ServerError, match=r"responses_create_params\.instructions: would be a second system message"):
+        await run(ROW | {"responses_create_params": {"instructions": "Be kind."}}, policy=Listed([]), user=Listed([]))
+
+
 @pytest.mark.parametrize(
     "params", [{}, {"input": None}, {"input": []}, {"input": [{"role": "developer", "content": "Be kind."}]}]
 )
