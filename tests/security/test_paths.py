@@ -59,13 +59,7 @@ def baited(row: dict[str, Any], bait: str) -> dict[str, Any]:
         "user_simulator": row["user_simulator"],
         "upstream": {"license": bait, "rubric_path": bait},
         "responses_create_params": {
-            "input": [
-                {"role": "system", "content": bait},
-                {
-                    "role": "user",
-                    "content": [{"type": "input_file", "file_url": f"file://{bait}"}, {"type": "input_image", "image_url": bait}],
-                },
-            ],
+            "input": [{"role": "system", "content": [{"type": "input_text", "text": bait, "file_url": f"file://{bait}"}]}],
             "metadata": {"path": bait},
         },
         "persona_system_prompt": f"{row['persona_system_prompt']}\n@{bait}\n${{oc.env:HOME}}",
