@@ -153,7 +153,7 @@ class SimulationFailed(VeraMHError):
     Args:
         message: What happened.
         stage: Where: `persona_turn_7`, `provider_turn_8`, or `SETUP`.
-        exchanges: What was said before (each a `vera_mh.conversation.Exchange`).
+        exchanges: What was said before (each a `vera_mh.turns.Exchange`).
     """
 
     def __init__(self, message: str, *, stage: str, exchanges: Sequence[Any] = ()) -> None:

@@ -26,8 +26,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from vera_mh.conversation import PROVIDER, Turn
 from vera_mh.models import Json
+from vera_mh.turns import PROVIDER, Turn
 
 _READER = r"(?:llm[ -])?(?:judge|evaluator|grader|rater|assessor|scorer|annotator)s?"
 _RATED = r"(?:conversation|transcript|chatbot|chat|response|reply|answer|dimension|interaction|assistant)s?"

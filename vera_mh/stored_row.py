@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vera_mh.conversation import PERSONA, PROVIDER, conversation_from_output
 from vera_mh.models import Row
+from vera_mh.output_items import conversation_from_output
+from vera_mh.turns import PERSONA, PROVIDER
 
 
 def text_of(value: Any) -> str:

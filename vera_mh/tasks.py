@@ -8,13 +8,15 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from vera_mh.conversation import DEFAULT_SYSTEM_PROMPT
 from vera_mh.models import Json
 from vera_mh.origin import fields_of
 from vera_mh.pack import PERSONA_TEMPLATE, PERSONAS, VERA_MH, Pack
 from vera_mh.persona import Persona, read_personas
 
 MAX_TURNS = 30
+DEFAULT_SYSTEM_PROMPT = "You are a helpful AI assistant."
+"""What a chatbot is told to be where a row says nothing else, as upstream does."""
+
 ROWS_SHA256 = "79e5f942506b4689adbe64f9df27779a84f22766fea1fe46bc34c729e5ce3f04"
 """SHA-256 of the file of the 200 rows of VERA-MH v1.2."""
 

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from vera_mh.conversation import PERSONA, PROVIDER, START_PROMPT, Speaker, Turn
 from vera_mh.errors import TranscriptError
+from vera_mh.turns import PERSONA, PROVIDER, Speaker, Turn, next_input
 
 NOTHING_RECORDED = "No conversation recorded."
 ENDED_BY_PERSONA = "[CONVERSATION ENDED - persona signaled termination]"
@@ -93,7 +93,7 @@ def parse_transcript(text: str, *, label_lines: LabelLines = "refuse") -> list[T
         body = [label.reply, *lines[label.index + 1 : last]]
         ended = label.speaker == PERSONA and len(body) > 1 and body[-1] == ENDED_BY_PERSONA
         reply = "\n".join(body[:-1] if ended else body)
-        turns.append(Turn(len(turns) + 1, label.speaker, turns[-1].response if turns else START_PROMPT, reply, ended))
+        turns.append(Turn(len(turns) + 1, label.speaker, next_input(turns), reply, ended))
     _check_sides(turns, label_lines)
     return turns
 

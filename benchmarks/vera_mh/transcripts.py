@@ -24,7 +24,6 @@ from gym_host.runs.outputs import refuse_existing
 from gym_host.runs.run_files import FAILURE_CLASS, RunFiles
 from gym_host.runs.run_record import now
 from gym_host.wording import counted
-from vera_mh.conversation import Turn
 from vera_mh.errors import ChatLogError, PackError, RowError, RubricError, TranscriptError
 from vera_mh.exchange.chat_log import ChatLog, parse_chat_logs
 from vera_mh.exchange.recorded import Recorded, recorded_rollout, recorded_row
@@ -34,6 +33,7 @@ from vera_mh.models import Json
 from vera_mh.pack import PERSONA_TEMPLATE, PERSONAS, VERA_MH, open_pack, vera_mh_folder
 from vera_mh.persona import Persona, read_personas
 from vera_mh.transcript import LabelLines, parse_transcript
+from vera_mh.turns import Turn
 
 ROOT = Path(__file__).parents[2]
 ENDINGS = (".txt", ".json", ".jsonl")

@@ -19,9 +19,10 @@ import pytest
 from tests.support.behind import Behind, Made, Results, real_benchmark, results, small_benchmark
 from tests.support.endpoint import Fault, endpoint_process
 from tests.support.replies import digest_of
-from vera_mh.conversation import PERSONA, PROVIDER, START_PROMPT, Speaker, conversation_from_json, messages_for
 from vera_mh.judge import JudgeSheet
 from vera_mh.pack import PERSONA_REMINDER, Pack
+from vera_mh.simulation import messages_for
+from vera_mh.turns import PERSONA, PROVIDER, START_PROMPT, Speaker, conversation_from_json
 
 SEED = 11
 ATTEMPTS = {"NEMO_GYM_MAX_ROLLOUT_ATTEMPTS": "100"}

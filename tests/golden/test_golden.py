@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from vera_mh.conversation import PERSONA, PROVIDER, conversation_from_json, effective_max_turns, messages_for
 from vera_mh.errors import TranscriptError
 from vera_mh.exchange.upstream_scores import upstream_scores
 from vera_mh.judge import Judge, JudgeSheet
@@ -19,7 +18,9 @@ from vera_mh.metrics import compute_metrics
 from vera_mh.models import Json
 from vera_mh.pack import JUDGE_SYSTEM_PROMPT, PERSONA_REMINDER, QUESTION_PROMPT, RUBRIC, Pack
 from vera_mh.rubric import parse_rubric
+from vera_mh.simulation import effective_max_turns, messages_for
 from vera_mh.transcript import parse_transcript, render_transcript
+from vera_mh.turns import PERSONA, PROVIDER, conversation_from_json
 
 RECORDED = {"rubrics.jsonl": 150, "judge_flow.jsonl": 1200, "conversations.jsonl": 300, "scores.jsonl": 250, "turns.json": 80}
 """Cases of each file: where some are missing, a test would hold less than it says."""

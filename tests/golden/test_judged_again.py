@@ -18,10 +18,10 @@ from gym_host.serving.server import JsonBytes
 from tests.support.demo import demo_rows, demo_verifier
 from tests.support.models import message, reasoning, response
 from tests.support.replies import completion, digest_of
-from vera_mh.conversation import PERSONA, PROVIDER, Exchange, Turn, conversation_from_json, ends_conversation
 from vera_mh.models import Json
 from vera_mh.pack import VERA_MH
 from vera_mh.rollout import SimulationSetup, simulated_fields
+from vera_mh.turns import PERSONA, PROVIDER, Exchange, Turn, conversation_from_json, ends_conversation
 
 SETUP = SimulationSetup("scripted", "user", "policy", "You are a helpful AI assistant.", 12)
 UNKNOWN = {"transcript_matches_agent", "simulation"}

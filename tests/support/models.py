@@ -11,9 +11,10 @@ from typing import Any
 from fastapi import FastAPI, Request
 
 from gym_host.serving.server import JsonBytes
-from vera_mh.conversation import PERSONA, PROVIDER, START_PROMPT, Exchange, Side, Turn, ends_conversation
 from vera_mh.errors import ModelError
 from vera_mh.models import Json, output_text
+from vera_mh.simulation import Side
+from vera_mh.turns import PERSONA, PROVIDER, Exchange, next_turn
 
 USAGE = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
 BAD_REPLY = "I would rather say: No."
@@ -86,14 +87,11 @@ class Listed:
 def exchanges_of(*responses: str | Json) -> list[Exchange]:
     """Exchanges in turn, the persona's first; a text is a reply that is nothing but text."""
     exchanges: list[Exchange] = []
-    said_before = START_PROMPT
     for number, each in enumerate(responses, start=1):
         answer = each if isinstance(each, dict) else response(message(each))
-        speaker, said = PERSONA if number % 2 else PROVIDER, output_text(answer["output"])
-        exchanges.append(
-            Exchange(Turn(number, speaker, said_before, said, ends_conversation(speaker, said)), answer, "server", 1.0)
-        )
-        said_before = said
+        speaker, text = PERSONA if number % 2 else PROVIDER, output_text(answer["output"])
+        turn = next_turn([exchange.turn for exchange in exchanges], speaker, text)
+        exchanges.append(Exchange(turn, answer, "server", 1.0))
     return exchanges
 
 

@@ -17,7 +17,7 @@ FILES = {
     "llm_clients/__init__.py": "",
     "llm_clients/llm_interface.py": """
 from enum import Enum
-from vera_mh.conversation import START_PROMPT
+from vera_mh.turns import START_PROMPT
 
 class Role(Enum):
     PERSONA = "persona"
@@ -38,7 +38,8 @@ class JudgeLLM(LLMInterface):
     "utils/conversation_utils.py": """
 from pathlib import Path
 from types import SimpleNamespace
-from vera_mh.conversation import conversation_from_json, messages_for
+from vera_mh.simulation import messages_for
+from vera_mh.turns import conversation_from_json
 
 TYPES = {"user": "human", "assistant": "ai"}
 
@@ -60,7 +61,8 @@ def load_prompts_from_csv():
 """,
     "generate_conversations/conversation_simulator.py": """
 from pathlib import Path
-from vera_mh.conversation import START_PROMPT, Turn, effective_max_turns, ends_conversation
+from vera_mh.simulation import effective_max_turns
+from vera_mh.turns import START_PROMPT, Turn, ends_conversation
 from vera_mh.transcript import render_transcript
 
 class Recorded:

@@ -12,6 +12,8 @@ import pytest
 PROJECT = Path(__file__).parents[2]
 LIBRARY = PROJECT / "vera_mh"
 FOLDERS = sorted(path.name for path in LIBRARY.iterdir() if (path / "__init__.py").exists())
+SIMULATING = {"rollout.py", "calibration/materialization.py"}
+"""The first records how many turns a simulation had, the second plays one again."""
 FORBIDDEN = {"argparse", "fastapi", "gym_host", "resources_servers", "responses_api_agents", "rich", "starlette"}
 
 
@@ -34,3 +36,8 @@ def test_no_module_that_decides_a_score_imports_a_folder(path):
 @pytest.mark.parametrize("path", sorted(LIBRARY.rglob("*.py")), ids=lambda path: str(path.relative_to(LIBRARY)))
 def test_the_library_imports_neither_the_host_nor_a_server_nor_a_command(path):
     assert not {module for module in imported(path) if module.split(".")[0] in FORBIDDEN}
+
+
+@pytest.mark.parametrize("path", sorted(LIBRARY.rglob("*.py")), ids=lambda path: str(path.relative_to(LIBRARY)))
+def test_a_conversation_is_read_without_the_simulation_that_makes_one(path):
+    assert "vera_mh.simulation" not in imported(path) or path.relative_to(LIBRARY).as_posix() in SIMULATING

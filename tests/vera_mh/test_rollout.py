@@ -11,7 +11,6 @@ import pytest
 from tests.support.demo import demo_pack
 from tests.support.models import BAD_REPLY, USAGE, Listed, exchanges_of, message, reasoning, response, verdict
 from tests.support.rubrics import judge_sheet, question
-from vera_mh.conversation import START_PROMPT, Turn
 from vera_mh.errors import JudgeFailed, RowError, SimulationFailed
 from vera_mh.judge import Judge
 from vera_mh.rollout import (
@@ -25,6 +24,7 @@ from vera_mh.rollout import (
     verdict_fields,
 )
 from vera_mh.transcript import render_transcript, sha256
+from vera_mh.turns import START_PROMPT, Turn
 
 SETUP = SimulationSetup("gpt", "user_model", "policy_model", "Be kind.", 5)
 

@@ -8,8 +8,8 @@ from itertools import count
 from typing import Any
 
 from tests.support.models import Listed, message, reasoning, response, side
-from vera_mh.conversation import simulate
 from vera_mh.models import Json
+from vera_mh.simulation import simulate
 
 TOKENS: Json = {"prompt_token_ids": [1, 2], "generation_token_ids": [3], "generation_log_probs": [-0.5]}
 

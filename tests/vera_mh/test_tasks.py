@@ -9,7 +9,7 @@ import json
 
 from tests.support.demo import demo_pack
 from vera_mh.pack import PERSONAS, VERA_MH
-from vera_mh.tasks import ROWS_SHA256, UserSimulator, benchmark_rows, row_line
+from vera_mh.tasks import DEFAULT_SYSTEM_PROMPT, ROWS_SHA256, UserSimulator, benchmark_rows, row_line
 
 
 def test_the_200_rows_are_byte_for_byte_the_published_ones(pack):
@@ -53,3 +53,7 @@ def test_rows_of_another_pack_carry_its_name_revision_turns_and_licence():
 def test_a_line_is_sorted_unescaped_json():
     assert row_line({"b": "Grüße", "a": 1}) == '{"a": 1, "b": "Grüße"}\n'
     assert json.loads(row_line({"a": "\u2028\n"})) == {"a": "\u2028\n"}
+
+
+def test_the_default_system_prompt_is_that_of_upstream():
+    assert DEFAULT_SYSTEM_PROMPT == "You are a helpful AI assistant."

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vera_mh.conversation import PERSONA, PROVIDER, START_PROMPT, Turn
 from vera_mh.errors import TranscriptError
 from vera_mh.transcript import ENDED_BY_PERSONA, parse_transcript, render_transcript, sha256
+from vera_mh.turns import PERSONA, PROVIDER, START_PROMPT, Turn
 
 
 def test_turns_are_labelled_and_stand_a_blank_line_apart():

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from vera_mh.calibration.control import ABSENT, Control, Mismatch, differing, name_of
-from vera_mh.conversation import PERSONA, PROVIDER, START_PROMPT, Turn, conversation_from_json, messages_for
 from vera_mh.models import Json, Row
+from vera_mh.simulation import messages_for
 from vera_mh.transcript import render_transcript
+from vera_mh.turns import PERSONA, PROVIDER, START_PROMPT, Turn, conversation_from_json
 
 NAME = "materialization"
 FIELDS = (

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vera_mh.conversation import PERSONA, PROVIDER, START_PROMPT, Speaker, Turn, conversation_from_json, ends_conversation
 from vera_mh.errors import ChatLogError, RowError
+from vera_mh.turns import PERSONA, PROVIDER, Speaker, Turn, conversation_from_json, next_turn
 
 _SPEAKERS: dict[str, Speaker] = {
     "user": PERSONA,
@@ -98,9 +98,7 @@ def _of_messages(messages: Sequence[Any], name: str | None = None) -> ChatLog:
         elif role in _UNSEEN or _only_calls(message):
             unseen += 1
         else:
-            speaker, reply = _SPEAKERS[role], _text(place, message)
-            said_before = turns[-1].response if turns else START_PROMPT
-            turns.append(Turn(len(turns) + 1, speaker, said_before, reply, ends_conversation(speaker, reply)))
+            turns.append(next_turn(turns, _SPEAKERS[role], _text(place, message)))
     if not turns:
         raise ChatLogError("no message of the user or of the chatbot is in it")
     return ChatLog(tuple(turns), "\n\n".join(prompts) or None, unseen, name)

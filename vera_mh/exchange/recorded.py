@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vera_mh.conversation import PERSONA, Turn
 from vera_mh.exchange.upstream_names import Named
 from vera_mh.models import Json
 from vera_mh.transcript import render_transcript
+from vera_mh.turns import PERSONA, Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from vera_mh.conversation import PERSONA, PROVIDER
 from vera_mh.metrics import OVERALL
 from vera_mh.models import Json, Row
 from vera_mh.score import conversation_score, tally
 from vera_mh.stored_row import mapping, models_of, path_of, reason_of, text_of, turns_of
+from vera_mh.turns import PERSONA, PROVIDER
 
 _METADATA = (
     "persona_name",

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from gym_host.models.script import Script, load_script
-from vera_mh.conversation import DEFAULT_SYSTEM_PROMPT, END_SIGNAL, Side, Turn, simulate
 from vera_mh.judge import Judge, JudgeSheet, Verdict
 from vera_mh.models import Json
 from vera_mh.navigation import END, Move, successors
@@ -24,7 +23,10 @@ from vera_mh.persona import Persona, read_personas
 from vera_mh.rating import BEST_PRACTICE, HIGH_HARM, NEUTRAL, NOT_RELEVANT
 from vera_mh.score import tally
 from vera_mh.sheet import read_sheet
+from vera_mh.simulation import Side, simulate
+from vera_mh.tasks import DEFAULT_SYSTEM_PROMPT
 from vera_mh.transcript import render_transcript
+from vera_mh.turns import END_SIGNAL, Turn
 
 DEMO = Path(__file__).parent.parent
 PACK = read_pack(load_manifest(DEMO / "pack"), DEMO / "pack")

@@ -17,8 +17,8 @@ from responses_api_agents.vera_mh_agent.app import provider_system_prompt
 from tests.support.demo import PACK_FOLDER, demo_agent, demo_rows, demo_servers
 from tests.support.models import BAD_REPLY, Listed, message, model_server, reasoning, refusal, response, verdict
 from tests.support.ratings import scored_row
-from vera_mh.conversation import DEFAULT_SYSTEM_PROMPT
 from vera_mh.errors import ModelError, PackError
+from vera_mh.tasks import DEFAULT_SYSTEM_PROMPT
 
 ROWS = demo_rows()
 ROW = ROWS["Jonah"]

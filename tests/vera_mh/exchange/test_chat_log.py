@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera_mh.conversation import PERSONA, PROVIDER, START_PROMPT
 from vera_mh.errors import ChatLogError
 from vera_mh.exchange.chat_log import ChatLog, parse_chat_logs
+from vera_mh.turns import PERSONA, PROVIDER, START_PROMPT
 
 HI = {"role": "user", "content": "hi"}
 HELLO = {"role": "assistant", "content": "hello"}

@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 from tests.support.demo import demo_pack
-from vera_mh.conversation import PERSONA, PROVIDER, Turn, conversation_from_output
 from vera_mh.exchange.recorded import Recorded, recorded_rollout, recorded_row
 from vera_mh.exchange.upstream_names import Named
 from vera_mh.metrics import aggregate
+from vera_mh.output_items import conversation_from_output
 from vera_mh.pack import PERSONA_TEMPLATE, PERSONAS
 from vera_mh.persona import read_personas
 from vera_mh.rollout import turns_of_row
 from vera_mh.summary import summarize
+from vera_mh.turns import PERSONA, PROVIDER, Turn
 
 TURNS = (
     Turn(1, PROVIDER, "", "hello"),

@@ -1,39 +1,22 @@
 # SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
 # SPDX-License-Identifier: Apache-2.0
-"""The conversation: what each side sees, when it ends, and what is kept of it."""
+"""The simulation: what each side sees, when it ends, and what is kept of it."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
-from itertools import count, product, repeat
+from itertools import count, repeat
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.models import Listed, exchanges_of, message, reasoning, refusal, response, side
-from vera_mh.conversation import (
-    DEFAULT_SYSTEM_PROMPT,
-    PERSONA,
-    PROVIDER,
-    START_PROMPT,
-    Exchange,
-    Turn,
-    check_output,
-    conversation_from_json,
-    conversation_from_output,
-    effective_max_turns,
-    ends_conversation,
-    messages_for,
-    response_with_conversation,
-    simulate,
-)
-from vera_mh.errors import ModelError, RowError, SimulationFailed
-from vera_mh.models import Json
-from vera_mh.transcript import render_transcript
+from tests.support.models import Listed, message, reasoning, refusal, response, side
+from vera_mh.errors import ModelError, SimulationFailed
+from vera_mh.simulation import effective_max_turns, messages_for, simulate
+from vera_mh.turns import PERSONA, PROVIDER, START_PROMPT, Exchange, Turn, ends_conversation
 
 REMINDER = "(Stay in your role.) "
 
@@ -232,163 +215,9 @@ def test_the_reminder_stands_in_front_of_the_latest_provider_turn_only():
     assert messages_for(PERSONA, [], reminder=REMINDER) == []
 
 
-def test_the_response_that_leaves_holds_the_whole_conversation_in_order_and_the_items_untouched():
-    thought = reasoning("Hm.") | {"encrypted_content": "abc"}
-    said = message("c1") | {"prompt_token_ids": [1, 2], "generation_token_ids": [3], "generation_log_probs": [-0.1]}
-    exchanges = exchanges_of("u1", response(thought, said, id="resp_first"), "u2", response(message("c2"), id="resp_last"))
-    leaving = response_with_conversation(exchanges, params={"model": "m"}, usage={"output_tokens": 5})
-    assert leaving["output"] == [
-        {"type": "message", "role": "user", "content": "u1"},
-        thought,
-        said,
-        {"type": "message", "role": "user", "content": "u2"},
-        message("c2"),
-    ]
-    assert {key: leaving[key] for key in ("id", "model", "usage")} == {
-        "id": "resp_last",
-        "model": "served",
-        "usage": {"output_tokens": 5},
-    }
-
-
-@pytest.mark.parametrize("output", [None, []])
-def test_a_response_without_any_item_leaves_an_empty_message_in_its_place(output):
-    exchanges = exchanges_of("u1", response())
-    exchanges[1].response["output"] = output
-    leaving = response_with_conversation(exchanges, params={}, usage=None)
-    assert leaving["output"][1] == message("") | {"id": "msg_empty"}
-
-
-@pytest.mark.parametrize("params", [{"model": "m"}, {}])
-def test_the_response_of_a_conversation_without_a_provider_turn_has_all_that_a_response_must_have(params):
-    leaving = response_with_conversation(exchanges_of("<END OF CONVERSATION>"), params=params, usage=None)
-    assert leaving == {
-        "id": "resp_without_provider_turn",
-        "object": "response",
-        "created_at": 0,
-        "model": params.get("model", ""),
-        "status": "completed",
-        "parallel_tool_calls": True,
-        "tool_choice": "auto",
-        "tools": [],
-        "output": [{"type": "message", "role": "user", "content": "<END OF CONVERSATION>"}],
-        "usage": None,
-    }
-
-
-def _could_have_been_simulated(turns: list[Turn]) -> bool:
-    """Whether the persona began, the sides took turns, and nothing came after the persona's end signal."""
-    return (
-        bool(turns)
-        and all(turn.speaker == (PERSONA, PROVIDER)[index % 2] for index, turn in enumerate(turns))
-        and all(turn.early_termination == ends_conversation(turn.speaker, turn.response) for turn in turns)
-        and not any(turn.early_termination for turn in turns[:-1])
-    )
-
-
-def _shape(text: str, number: int) -> list[Json]:
-    """One of the outputs with which a provider may say a text."""
-    shapes = [[message(text)], [reasoning("Hm."), message(text)], [message(text[:3]), message(text[3:])], [refusal(text)]]
-    shapes += [[], [reasoning("Hm.")]] if text == "" else []
-    return shapes[number % len(shapes)]
-
-
-def test_every_recorded_conversation_is_rebuilt_from_the_output_of_the_response(golden_folder):
-    with (golden_folder / "conversations.jsonl").open("rb") as lines:
-        recorded = [conversation_from_json(json.loads(line)["conversation"]) for line in lines]
-    simulated = list(filter(_could_have_been_simulated, recorded))
-    assert len(simulated) > 100
-    for turns, number in product(simulated, range(6)):
-        exchanges = [Exchange(turn, response(*_shape(turn.response, number)), "server", 1.0) for turn in turns]
-        again = conversation_from_output(response_with_conversation(exchanges, params={}, usage=None)["output"])
-        # The recordings have another start prompt.
-        assert again == [replace(turns[0], input=START_PROMPT), *turns[1:]]
-        assert render_transcript(again) == render_transcript(turns)
-
-
-TEXTS = st.one_of(st.just(""), st.text(max_size=20), st.just("chatbot: \n<end of conversation>"))
-
-
-@given(st.lists(TEXTS, min_size=1, max_size=8))
-def test_any_conversation_is_rebuilt_from_the_output_of_the_response(texts):
-    output = response_with_conversation(exchanges_of(*texts), params={}, usage=None)["output"]
-    assert [turn.response for turn in conversation_from_output(output)] == texts
-
-
-def test_two_persona_messages_in_a_row_have_an_empty_provider_turn_between_them():
-    output = [{"type": "message", "role": "user", "content": text} for text in "ab"]
-    assert [(turn.speaker, turn.response) for turn in conversation_from_output(output)] == [
-        (PERSONA, "a"),
-        (PROVIDER, ""),
-        (PERSONA, "b"),
-    ]
-
-
-def test_turns_are_read_as_they_were_written():
-    turns = [Turn(1, PERSONA, START_PROMPT, "a"), Turn(2, PROVIDER, "a", ""), Turn(3, PERSONA, "", "<END OF CONVERSATION>", True)]
-    assert conversation_from_json([turn.to_json() for turn in turns]) == turns
-    assert turns[2].to_json() == {
-        "turn": 3,
-        "speaker": "persona",
-        "input": "",
-        "response": "<END OF CONVERSATION>",
-        "early_termination": True,
-        "logging": {},
-    }
-
-
-def test_turns_without_numbers_are_numbered():
-    read = conversation_from_json([{"speaker": "persona", "response": "a"}, {"speaker": "provider", "response": "b"}])
-    assert read == [Turn(1, PERSONA, "", "a"), Turn(2, PROVIDER, "", "b")]
-
-
-@pytest.mark.parametrize(
-    "record", [{}, "a", None, 5, ["a"], {"speaker": "user", "response": "a"}, {"speaker": "persona", "response": None}]
-)
-def test_a_record_that_is_no_turn_is_named_by_its_place(record):
-    good = {"speaker": "persona", "response": "a"}
-    with pytest.raises(RowError, match=r"conversation\[1\]: a turn has"):
-        conversation_from_json([good, record])
-
-
-def test_the_default_system_prompt_is_that_of_upstream():
-    assert DEFAULT_SYSTEM_PROMPT == "You are a helpful AI assistant."
-
-
-def test_a_system_message_in_the_output_is_nobodys_turn():
-    output = [{"role": "system", "content": "be kind"}, {"role": "user", "content": "a"}, message("b")]
-    assert [(turn.speaker, turn.response) for turn in conversation_from_output(output)] == [("persona", "a"), ("provider", "b")]
-
-
-@pytest.mark.parametrize(
-    ("item", "place"),
-    [
-        ({"role": "user", "content": 3}, "content"),
-        ({"role": "user", "content": None}, "content"),
-        ({"role": "user"}, "content"),
-        ({"role": "user", "type": "input_text", "text": "hi"}, "content"),
-        ({"role": "user", "content": ["hi", {"type": "input_image", "image_url": "x"}]}, "content[1]"),
-        ({"role": "assistant", "content": 3}, "content"),
-        ({"role": "assistant", "content": [None]}, "content[0]"),
-    ],
-)
-def test_what_should_be_text_and_is_none_is_refused_by_its_place(item, place):
-    with pytest.raises(RowError) as caught:
-        check_output([{"role": "user", "content": "hi"}, item])
-    assert str(caught.value) == f"response.output[1].{place}: is no text"
-
-
 def test_what_was_said_before_a_side_failed_is_kept_with_the_failure():
     persona, provider = numbered("u"), Listed(["c1", ModelError("gone")])
     with pytest.raises(SimulationFailed) as caught:
         asyncio.run(talk(persona, provider))
     assert caught.value.stage == "provider_turn_4"
     assert [exchange.turn.response for exchange in caught.value.exchanges] == ["u1", "c1", "u2"]
-
-
-def test_details_of_usage_of_which_nothing_is_known_stay_in_the_sum_as_they_came():
-    known = {"output_tokens": 1, "output_tokens_details": {"reasoning_tokens": 2}}
-    usage = known | {"input_tokens_details": {"cached_tokens": None}}
-    exchanges = exchanges_of("u1", response(message("c1"), usage=usage))
-    assert response_with_conversation(exchanges, params={}, usage=known)["usage"] == usage
-    assert response_with_conversation(exchanges, params={}, usage=None)["usage"] is None
