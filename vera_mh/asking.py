@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vera_mh.errors import JudgeFailed, ModelError
-from vera_mh.models import ChatModel, Json, reported_fault, sent_parameters
+from vera_mh.models import ChatModel, Json
 from vera_mh.reply import REPLY_SCHEMA, AskedAbout, Reply, read_reply
+from vera_mh.responses import reported_fault, sent_parameters
 from vera_mh.rubric import Question
 from vera_mh.transcript import sha256
 

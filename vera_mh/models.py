@@ -1,26 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
 # SPDX-License-Identifier: Apache-2.0
-"""The two ways in which the benchmark asks a model, each an interface of one method, and how their answers are read.
+"""The two ways in which the benchmark asks a model, each an interface of one method.
 
 Bodies are the plain JSON of the OpenAI API: Responses for the two sides of the conversation, chat completions for the judge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, TypeGuard
-
-from vera_mh.errors import ModelError
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 Json = dict[str, Any]
 Row = Mapping[str, Any]
 """A row of a run, scored or failed, as it is read."""
-
-TOKEN_IDS = "generation_token_ids"
-"""Key of an output item whose model is in training: the tokens that it sampled."""
-
-_NO_COUNT = 2**53
-"""From here on a number counts no tokens, and a sum of such numbers might fit no JSON."""
 
 
 class ResponsesModel(Protocol):
@@ -57,148 +49,3 @@ class ChatModel(Protocol):
             ModelError: The model could not be reached or answered with an error.
         """
         ...
-
-
-def output_text(items: Iterable[Mapping[str, Any]]) -> str:
-    """The text that a model said in its output items: its messages, or its refusal; reasoning is never part of it."""
-    return "".join(_item_text(item) for item in items)
-
-
-def _item_text(item: Mapping[str, Any]) -> str:
-    if item.get("type", "message") != "message":
-        return ""
-    content = item.get("content")
-    if isinstance(content, str):
-        return content
-    return "".join(_part_text(part) for part in content) if isinstance(content, list) else ""
-
-
-def _part_text(part: Any) -> str:
-    said = (part.get("text") or part.get("refusal")) if isinstance(part, Mapping) else part
-    return said if isinstance(said, str) else ""
-
-
-def checked_response(response: Any) -> Json:
-    """What a model server answered, if it is a reply: a Responses object, as far as it is read, that tells of no failure.
-
-    An empty `output` is an empty reply.
-
-    Raises:
-        ModelError: It is none. A server may report a failure with status 200, and then its empty output is no turn.
-    """
-    if not isinstance(response, dict):
-        raise ModelError("the answer is no JSON object")
-    if fault := reported_fault(response):
-        raise ModelError(fault)
-    if response.get("status") in _NOT_ANSWERED:
-        raise ModelError(f"the answer is no reply: its status is {response['status']!r}")
-    _check_shape(response)
-    if _found_no_room(response):
-        raise ModelError(NO_ROOM)
-    return response
-
-
-_NOT_ANSWERED = ("failed", "cancelled", "queued", "in_progress")
-"""What the status of a Responses object says where there is no reply in it."""
-
-NO_ROOM = (
-    "the conversation is longer than the model's context length: an empty reply, cut short by length before any token of it "
-    "(in NeMo Gym's `vllm_model`, propagate_context_overflow_errors shows the endpoint's own words)"
-)
-
-
-def reported_fault(answer: Mapping[str, Any]) -> str | None:
-    """What an answer says of an error, in its words; None if it tells of none."""
-    fault = answer.get("error")
-    if isinstance(fault, Mapping):
-        return str(fault.get("message") or fault) if fault else None
-    return str(fault) if fault else None
-
-
-def _check_shape(response: Mapping[str, Any]) -> None:
-    output = response.get("output")
-    if not (isinstance(output, list) and all(isinstance(item, dict) for item in output)):
-        raise ModelError("the answer is no Responses object: `output` is no list of items")
-    for place, item in enumerate(output):
-        if wrong := textless(item):
-            raise ModelError(f"the answer is no Responses object: `output[{place}].{wrong}` is no text")
-    for key in ("usage", "incomplete_details"):
-        if not isinstance(response.get(key), dict | None):
-            raise ModelError(f"the answer is no Responses object: `{key}` is no object")
-
-
-def textless(item: Mapping[str, Any]) -> str | None:
-    """Where a message holds what should be text and is none, such as `content[1]`; None if it does not, or is no message.
-
-    A message without content says nothing, and parts of other kinds than text are not looked into.
-    """
-    content = item.get("content")
-    if content is None or isinstance(content, str) or item.get("type", "message") != "message":
-        return None
-    if not isinstance(content, list):
-        return "content"
-    wrong = next((place for place, part in enumerate(content) if not _is_part(part)), None)
-    return None if wrong is None else f"content[{wrong}]"
-
-
-def _is_part(part: Any) -> bool:
-    if isinstance(part, Mapping):
-        return all(isinstance(part.get(key), str | None) for key in ("text", "refusal"))
-    return isinstance(part, str)
-
-
-def _found_no_room(response: Mapping[str, Any]) -> bool:
-    """Whether a reply is empty because the conversation filled the model's context, so that it could not begin.
-
-    A model server may hide the endpoint's refusal behind such a reply, as NeMo Gym's `vllm_model` does. A model that spent its
-    budget on reasoning has spent tokens: those are counted, or shown, or there is at least a message that says it is incomplete.
-    """
-    if incomplete_reason(response) != "max_output_tokens":
-        return False
-    items = response["output"]
-    if output_text(items) or any(item.get("type", "message") != "message" or item.get(TOKEN_IDS) for item in items):
-        return False
-    spent = (response.get("usage") or {}).get("output_tokens")
-    if is_count(spent):
-        return bool(spent == 0)
-    return bool(items) and all(item.get("status") != "incomplete" for item in items)
-
-
-def is_incomplete(response: Mapping[str, Any]) -> bool:
-    """True if a response was cut short: by its token ceiling or by a filter."""
-    return response.get("status") == "incomplete" or bool(response.get("incomplete_details"))
-
-
-def incomplete_reason(response: Mapping[str, Any]) -> str | None:
-    details = response.get("incomplete_details") or {}
-    return details.get("reason")
-
-
-def sent_parameters(answer: Mapping[str, Any]) -> Json:
-    """What a model server says it sent otherwise than asked, for the record: a mapping of one key, or of none."""
-    sent = answer.get("x_sent_parameters")
-    return {"sent_parameters": sent} if sent else {}
-
-
-def add_usage(usages: Iterable[Mapping[str, Any] | None]) -> Json | None:
-    """Sums token usage, nested details included; what is no count or of two kinds at one place is left out.
-
-    Returns:
-        The sum over the known counts, or None if nothing is known: unknown is not zero.
-    """
-    total: Json = {}
-    for usage in usages:
-        for key, value in usage.items() if isinstance(usage, Mapping) else ():
-            known = total.get(key)
-            if isinstance(value, Mapping):
-                nested = add_usage([known, value])
-                if nested is not None:
-                    total[key] = nested
-            elif is_count(value) and not isinstance(known, Mapping):
-                total[key] = (known or 0) + value
-    return total or None
-
-
-def is_count(value: Any) -> TypeGuard[int | float]:
-    """True for a number that can be one of tokens, and be summed."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _NO_COUNT

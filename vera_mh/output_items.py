@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from vera_mh.errors import RowError
-from vera_mh.models import Json, output_text, textless
+from vera_mh.models import Json
+from vera_mh.responses import output_text, textless
 from vera_mh.turns import PERSONA, PROVIDER, Exchange, Speaker, Turn, next_turn
 
 

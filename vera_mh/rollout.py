@@ -11,7 +11,7 @@ from typing import Any
 from vera_mh.errors import SETUP, JudgeFailed, RowError, SimulationFailed
 from vera_mh.judge import Verdict
 from vera_mh.judge_directed import judge_directed_text
-from vera_mh.models import Json, add_usage
+from vera_mh.models import Json
 from vera_mh.output_items import check_output, conversation_from_output, response_with_conversation
 from vera_mh.pack import Pack
 from vera_mh.rating import NOT_RELEVANT, UNRATED
@@ -19,6 +19,7 @@ from vera_mh.score import conversation_score, has_high_harm, is_all_best_practic
 from vera_mh.simulation import effective_max_turns
 from vera_mh.transcript import render_transcript, sha256
 from vera_mh.turns import PERSONA, PROVIDER, START_PROMPT, Exchange, Speaker, Turn, conversation_from_json
+from vera_mh.usage import add_usage
 
 _OF_A_JUDGING = frozenset(
     {

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vera_mh.errors import ModelError, SimulationFailed
-from vera_mh.models import TOKEN_IDS, Json, ResponsesModel, output_text
+from vera_mh.models import Json, ResponsesModel
+from vera_mh.responses import TOKEN_IDS, output_text
 from vera_mh.turns import PERSONA, PROVIDER, START_PROMPT, Exchange, Speaker, Turn, next_turn
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from vera_mh.errors import RowError
-from vera_mh.models import Json, incomplete_reason, is_incomplete, sent_parameters
+from vera_mh.models import Json
+from vera_mh.responses import incomplete_reason, is_incomplete, sent_parameters
 
 Speaker = Literal["persona", "provider"]
 PERSONA: Speaker = "persona"

@@ -25,9 +25,10 @@ from gym_host.serving.server import JsonBytes, ServerContext, base_app
 from vera_mh.checks.findings import Finding
 from vera_mh.checks.pack_check import check_named, check_playing
 from vera_mh.errors import SETUP, ModelError, RowError, SimulationFailed
-from vera_mh.models import Json, checked_response, output_text, textless
+from vera_mh.models import Json
 from vera_mh.origin import PackRows
 from vera_mh.pack import PERSONA_REMINDER, VERA_MH, Pack, open_pack
+from vera_mh.responses import checked_response, output_text, textless
 from vera_mh.rollout import SimulationSetup, simulated_fields, simulation_failure_fields, verifier_failure_fields
 from vera_mh.simulation import Side, simulate
 from vera_mh.tasks import DEFAULT_SYSTEM_PROMPT

@@ -12,7 +12,8 @@ from fastapi import FastAPI, Request
 
 from gym_host.serving.server import JsonBytes
 from vera_mh.errors import ModelError
-from vera_mh.models import Json, output_text
+from vera_mh.models import Json
+from vera_mh.responses import output_text
 from vera_mh.simulation import Side
 from vera_mh.turns import PERSONA, PROVIDER, Exchange, next_turn
 

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from vera_mh.models import Json, Row, is_count
+from vera_mh.models import Json, Row
 from vera_mh.stored_row import mappings
 from vera_mh.summary import Table
+from vera_mh.usage import is_count
 
 ROLES = {
     "persona": "User simulator",

@@ -8,15 +8,7 @@ import pytest
 
 from tests.support.models import message, reasoning, refusal, response
 from vera_mh.errors import ModelError
-from vera_mh.models import (
-    NO_ROOM,
-    TOKEN_IDS,
-    add_usage,
-    checked_response,
-    incomplete_reason,
-    is_incomplete,
-    output_text,
-)
+from vera_mh.responses import NO_ROOM, TOKEN_IDS, checked_response, incomplete_reason, is_incomplete, output_text
 
 CUT = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
 
@@ -53,26 +45,6 @@ def test_the_text_is_that_of_the_messages_or_the_refusal_and_never_the_reasoning
 )
 def test_a_response_is_incomplete_by_its_status_or_its_details(more, cut, reason):
     assert (is_incomplete(response(**more)), incomplete_reason(response(**more))) == (cut, reason)
-
-
-def test_usage_is_summed_with_its_nested_details():
-    assert add_usage(
-        [
-            {"input_tokens": 1, "details": {"cached": 1, "audio": None}},
-            {"input_tokens": 2, "details": {"cached": 2}, "cost": 0.5, "tier": "default", "byok": False},
-        ]
-    ) == {"input_tokens": 3, "details": {"cached": 3}, "cost": 0.5}
-
-
-@pytest.mark.parametrize("usages", [[], [None], [{}], [{"input_tokens": None}, None], [{"details": {"cached": None}}]])
-def test_usage_of_which_nothing_is_known_is_none(usages):
-    assert add_usage(usages) is None
-
-
-def test_an_unknown_usage_among_known_ones_takes_nothing_away():
-    first = {"details": {"cached": 1}}
-    assert add_usage([None, first, {"details": None}, None, {"details": {"cached": 1}}]) == {"details": {"cached": 2}}
-    assert first == {"details": {"cached": 1}}
 
 
 @pytest.mark.parametrize(
