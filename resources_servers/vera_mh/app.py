@@ -31,7 +31,8 @@ from vera_mh.models import Json
 from vera_mh.pack import VERA_MH, open_pack
 from vera_mh.rollout import conversation_fields, judge_failure_fields, turns_of_row, unjudged, verdict_fields
 from vera_mh.speculation import Foresight
-from vera_mh.summary import summarize
+from vera_mh.views.comparison_tables import shown_comparison
+from vera_mh.views.summary import summarize
 
 ROOT = Path(__file__).parents[2]
 
@@ -152,7 +153,7 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
     @app.post("/compare")
     async def compare_runs(body: CompareRequest) -> JsonBytes:
         """Two runs over the same rows, conversation by conversation."""
-        return JsonBytes(compare(body.base, body.other))
+        return JsonBytes(shown_comparison(compare(body.base, body.other)))
 
     @app.post("/summary")
     async def summary(body: SummaryRequest) -> JsonBytes:

@@ -15,6 +15,7 @@ from vera_mh.models import Json
 from vera_mh.rating import BEST_PRACTICE, HIGH_HARM, NEUTRAL, NOT_RELEVANT
 from vera_mh.report import comparison_page
 from vera_mh.report.decisive import deciding_questions
+from vera_mh.views.comparison_tables import shown_comparison
 
 
 def better(row: Json) -> Json:
@@ -27,7 +28,7 @@ def better(row: Json) -> Json:
 def written(folder: Path, base: list[Json], other: list[Json]) -> Path:
     path = folder / "both.html"
     contents = content_of(base, name="base.jsonl"), content_of(other, name="other.jsonl")
-    path.write_text("".join(comparison_page(*contents, compare(base, other))))
+    path.write_text("".join(comparison_page(*contents, shown_comparison(compare(base, other)))))
     return path
 
 

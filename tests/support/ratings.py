@@ -73,3 +73,12 @@ def scored_rows(draw: st.DrawFn) -> Json:
         provider_truncated_turns=draw(st.integers(0, 2)),
     )
     return row | {"ratings": draw(RATINGS_OF_ONE)}
+
+
+@st.composite
+def repeated_rows(draw: st.DrawFn) -> Json:
+    return draw(scored_rows()) | {"_ng_rollout_index": draw(st.integers(0, 2))}
+
+
+RUNS = st.lists(repeated_rows(), max_size=8, unique_by=lambda row: (row["id"], row["_ng_rollout_index"]))
+"""Scored rows of a run."""

@@ -41,3 +41,8 @@ def test_the_library_imports_neither_the_host_nor_a_server_nor_a_command(path):
 @pytest.mark.parametrize("path", sorted(LIBRARY.rglob("*.py")), ids=lambda path: str(path.relative_to(LIBRARY)))
 def test_a_conversation_is_read_without_the_simulation_that_makes_one(path):
     assert "vera_mh.simulation" not in imported(path) or path.relative_to(LIBRARY).as_posix() in SIMULATING
+
+
+@pytest.mark.parametrize("path", sorted((LIBRARY / "analysis").glob("*.py")), ids=lambda path: path.name)
+def test_what_is_computed_of_finished_runs_knows_nothing_of_how_it_is_shown(path):
+    assert not {module for module in imported(path) if module.startswith(("vera_mh.views", "vera_mh.report"))}

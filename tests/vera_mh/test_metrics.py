@@ -17,7 +17,7 @@ from vera_mh.errors import RowError
 from vera_mh.metrics import MIXED, ROW_FIELDS, aggregate, compute_metrics, group_level_metrics, key_metrics
 from vera_mh.models import Json
 from vera_mh.score import vera_score
-from vera_mh.summary import summarize
+from vera_mh.views.summary import summarize
 
 ROWS = [
     scored_row("BSH", persona="Ana", simulator="gpt", level="High"),

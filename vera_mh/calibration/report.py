@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from vera_mh.calibration import live
 from vera_mh.calibration.control import Control, Mismatch
-from vera_mh.summary import Table
+from vera_mh.views.summary import Table
 
 SHOWN_MISMATCHES = 5
 CAVEAT = "A control that agrees says that this code decides as upstream's does. It says nothing of the chatbot."

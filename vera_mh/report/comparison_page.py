@@ -33,7 +33,7 @@ def comparison_page(base: RunContent, other: RunContent, found: Json) -> Iterato
     Args:
         base: The run to compare with.
         other: The other run.
-        found: What `vera_mh.analysis.comparison.compare` says of them.
+        found: What `vera_mh.views.comparison_tables.shown_comparison` says of them.
 
     Raises:
         RowError: A row holds no ratings, or one that is none.

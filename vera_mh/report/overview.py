@@ -13,7 +13,7 @@ from vera_mh.models import Json
 from vera_mh.report.content import Failure, RunContent
 from vera_mh.report.survey import Survey
 from vera_mh.stored_row import text_of
-from vera_mh.summary import summarize
+from vera_mh.views.summary import summarize
 
 SHOWN = 24
 """Conversations with high harm, and failures, that the first screen shows; the list has all."""

@@ -14,8 +14,8 @@ from vera_mh.models import Json, Row
 from vera_mh.rating import HIGH_HARM
 from vera_mh.score import conversation_score
 from vera_mh.stored_row import StoredStep, StoredTurn, mapping, models_of, path_of, reason_of, text_of, turns_of
-from vera_mh.summary import Table
 from vera_mh.turns import PERSONA, PROVIDER
+from vera_mh.views.summary import Table
 
 LISTED = ("Persona", "User simulator", "Repeat", "Risk level", "Score", "High harm in", "Turns")
 """The columns of a list of conversations."""

@@ -8,12 +8,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vera_mh.analysis.power import DIFFERENCES, power_notes, power_table, unpaired_spread
+from vera_mh.analysis.power import DIFFERENCES, unpaired_spread
 from vera_mh.metrics import cluster_of, compute_metrics
 from vera_mh.models import Json
 from vera_mh.score import Tally, tally
 from vera_mh.statistics import score_interval
-from vera_mh.summary import summarize
+from vera_mh.views.power_tables import power_notes, power_table
+from vera_mh.views.summary import summarize
 
 _UNPAIRED = (
     "It takes the two runs for unrelated. Over the same personas they are not, so that fewer may do: a comparison of two "

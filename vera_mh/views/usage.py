@@ -13,8 +13,8 @@ from typing import Any
 
 from vera_mh.models import Json, Row
 from vera_mh.stored_row import mappings
-from vera_mh.summary import Table
 from vera_mh.usage import is_count
+from vera_mh.views.summary import Table
 
 ROLES = {
     "persona": "User simulator",
@@ -181,7 +181,7 @@ class Usage:
         ]
 
     def summary(self) -> Json:
-        """`tables` and `notes`, as `vera_mh.summary` gives them; nothing where there were no calls."""
+        """`tables` and `notes`, as `vera_mh.views.summary` gives them; nothing where there were no calls."""
         entries = self.by_role()
         return {"tables": [self._table(entries)] if entries else [], "notes": self._notes(entries) if entries else []}
 

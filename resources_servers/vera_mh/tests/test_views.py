@@ -13,7 +13,7 @@ from gym_host.errors import UserError
 from gym_host.runs.stored_run import StoredRun, open_run
 from resources_servers.vera_mh import views
 from vera_mh.metrics import compute_metrics
-from vera_mh.summary import summarize
+from vera_mh.views.summary import summarize
 
 ROLLOUTS = Path(__file__).parents[1] / "data/example_rollouts.jsonl"
 

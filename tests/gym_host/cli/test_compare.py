@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
 # SPDX-License-Identifier: Apache-2.0
-"""`gym eval compare`: what it prints, writes and refuses. What it reckons is tested in `tests.vera_mh.test_comparison`."""
+"""`gym eval compare`: what it prints, writes and refuses. Its numbers are tested in `tests.vera_mh.analysis.test_comparison`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from tests.support.command import Gym, Said
 from tests.support.components import SumsRoot, read_jsonl, sum_row, write_jsonl
 from tests.support.ratings import scored_row
 from vera_mh.analysis.comparison import compare as compared
-from vera_mh.summary import CAVEAT
+from vera_mh.views.comparison_tables import shown_comparison
+from vera_mh.views.summary import CAVEAT
 
 Json = dict[str, Any]
 
@@ -94,7 +95,7 @@ def test_the_comparisons_are_written_as_the_scorer_gave_them(gym: Gym):
     said = done(gym(*compare(base, other, "--output", "found/c.json")))
     assert "written to found/c.json\nnext: " in said.out
     (found,) = json.loads(Path("found/c.json").read_bytes())
-    expected = json.loads(json.dumps(compared(read_jsonl(base), read_jsonl(other))))
+    expected = json.loads(json.dumps(shown_comparison(compared(read_jsonl(base), read_jsonl(other)))))
     assert found == {"base": "base.jsonl", "other": "other.jsonl", "incomplete": [], **expected}
 
 

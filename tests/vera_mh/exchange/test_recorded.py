@@ -12,8 +12,8 @@ from vera_mh.output_items import conversation_from_output
 from vera_mh.pack import PERSONA_TEMPLATE, PERSONAS
 from vera_mh.persona import read_personas
 from vera_mh.rollout import turns_of_row
-from vera_mh.summary import summarize
 from vera_mh.turns import PERSONA, PROVIDER, Turn
+from vera_mh.views.summary import summarize
 
 TURNS = (
     Turn(1, PROVIDER, "", "hello"),

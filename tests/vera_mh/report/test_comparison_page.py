@@ -11,7 +11,8 @@ from tests.support.ratings import scored_row
 from vera_mh.analysis.comparison import compare
 from vera_mh.models import Json
 from vera_mh.report import comparison_page
-from vera_mh.summary import CAVEAT
+from vera_mh.views.comparison_tables import shown_comparison
+from vera_mh.views.summary import CAVEAT
 
 
 def rated(*letters: str) -> list[Json]:
@@ -20,12 +21,12 @@ def rated(*letters: str) -> list[Json]:
 
 def page_of(base: list[Json], other: list[Json], **more: Any) -> Page:
     contents = content_of(base, name="base.jsonl", **more), content_of(other, name="other.jsonl")
-    return Page("".join(comparison_page(*contents, compare(base, other))))
+    return Page("".join(comparison_page(*contents, shown_comparison(compare(base, other)))))
 
 
 def test_every_number_is_that_of_the_comparison():
     base, other = rated("BBB", "BSN", "HSB"), rated("BBH", "BBB", "SSS")
-    differences = compare(base, other)["differences"]
+    differences = compare(base, other).differences
     shown = page_of(base, other).numbers
     assert shown == {name: differences[name] for name in shown}
     for place in ("", "/dimension/First", "/dimension/Third", "/user_simulator/sim"):

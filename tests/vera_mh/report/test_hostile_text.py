@@ -15,6 +15,7 @@ from vera_mh.models import Json
 from vera_mh.report import comparison_page, run_page
 from vera_mh.report.content import Failure
 from vera_mh.report.embedding import json_script
+from vera_mh.views.comparison_tables import shown_comparison
 
 
 def hostile_pages(text: str) -> list[str]:
@@ -24,7 +25,7 @@ def hostile_pages(text: str) -> list[str]:
     content = content_of(
         rows, name=f"{text}.jsonl", planned=2, failures=[Failure(1, failure)], cost={"tables": [table], "notes": [text]}
     )
-    return ["".join(run_page(content)), "".join(comparison_page(content, content, compare(rows, rows)))]
+    return ["".join(run_page(content)), "".join(comparison_page(content, content, shown_comparison(compare(rows, rows))))]
 
 
 def shape(page: Page) -> list[tuple[str, list[str]]]:

@@ -22,7 +22,7 @@ from vera_mh.report import run_page
 from vera_mh.report.content import Failure
 from vera_mh.report.embedding import PER_BLOCK
 from vera_mh.rubric import parse_rubric
-from vera_mh.summary import CAVEAT, CAVEAT_WITHOUT_SIMULATION
+from vera_mh.views.summary import CAVEAT, CAVEAT_WITHOUT_SIMULATION
 
 
 def page_of(rows: list[Json], **more: Any) -> Page:

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from tests.support.ratings import scored_row
 from vera_mh.metrics import compute_metrics
-from vera_mh.summary import CAVEAT, summarize
 from vera_mh.views.run_tables import overview_of
+from vera_mh.views.summary import CAVEAT, summarize
 
 ROWS = [scored_row("BSH"), scored_row("BBN", persona="Bo"), scored_row("SSB", persona="Cy")]
 

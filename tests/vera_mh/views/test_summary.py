@@ -10,7 +10,7 @@ from tests.support.ratings import scored_row
 from vera_mh.errors import RowError
 from vera_mh.metrics import compute_metrics
 from vera_mh.models import Json
-from vera_mh.summary import CAVEAT, CAVEAT_WITHOUT_SIMULATION, summarize
+from vera_mh.views.summary import CAVEAT, CAVEAT_WITHOUT_SIMULATION, summarize
 
 
 def summary(*rows: Json) -> Json:
