@@ -15,7 +15,7 @@ from typing import Any
 
 from vera_mh.errors import JudgeFailed, ModelError
 from vera_mh.models import ChatModel, Json
-from vera_mh.reply import REPLY_SCHEMA, AskedAbout, Reply, read_reply
+from vera_mh.reply import REPLY_SCHEMA, JudgePrompt, Reply, read_reply
 from vera_mh.responses import reported_fault, sent_parameters
 from vera_mh.rubric import Question
 from vera_mh.transcript import sha256
@@ -44,7 +44,7 @@ class Asker:
 
     Attributes:
         model: The judge model.
-        asked_about: The judge's system prompt, with the transcript in it.
+        judge_prompt: The system prompt of all requests, with the transcript in it.
         question_prompt: The user prompt of a question.
         parse_retries: How often an unusable reply is asked for again, for each question.
         request: Further parameters of each request.
@@ -52,7 +52,7 @@ class Asker:
     """
 
     model: ChatModel
-    asked_about: AskedAbout
+    judge_prompt: JudgePrompt
     question_prompt: Callable[[Question], str]
     parse_retries: int
     request: Mapping[str, Any]
@@ -64,7 +64,7 @@ class Asker:
         Raises:
             JudgeFailed: The judge model failed, or gave no usable reply.
         """
-        system, user = self.asked_about.text, self.question_prompt(question)
+        system, user = self.judge_prompt.text, self.question_prompt(question)
         body = {
             **self.request,
             "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
@@ -76,7 +76,7 @@ class Asker:
         for attempt in range(1, self.parse_retries + 2):
             receipt = await self._call(question, body, attempt, prompt_sha256, receipts)
             receipts.append(receipt)
-            reply = read_reply(receipt["content"], self.asked_about)
+            reply = read_reply(receipt["content"], self.judge_prompt)
             if reply is not None:
                 return Answered(question, reply, receipts)
         message = f"the judge gave no usable reply to question {question.id} in {len(receipts)} attempts"
@@ -89,8 +89,8 @@ class Asker:
         except ModelError as error:
             message = f"the judge model failed at question {question.id}: {error.message}"
             raise _failure(message, question, attempt, receipts) from error
-        said = choice.get("message")
-        content = said.get("content") if isinstance(said, Mapping) else None
+        reply = choice.get("message")
+        content = reply.get("content") if isinstance(reply, Mapping) else None
         content = content if isinstance(content, str) else None
         return {
             "question_id": question.id,

@@ -17,9 +17,9 @@ from vera_mh.errors import JudgeFailed, RubricError
 from vera_mh.models import ChatModel, Json
 from vera_mh.pack import JUDGE_SYSTEM_PROMPT, QUESTION_PROMPT, RUBRIC, Pack
 from vera_mh.rating import UNRATED, DimensionRating
-from vera_mh.reply import AskedAbout
+from vera_mh.reply import JudgePrompt
 from vera_mh.rubric import Question, Rubric, parse_rubric
-from vera_mh.speculation import Foresight
+from vera_mh.speculation import SpeculationPlanner
 from vera_mh.transcript import sha256
 from vera_mh.walk import Step, Walk
 
@@ -50,9 +50,9 @@ class JudgeSheet:
     def system_prompt(self, transcript: str) -> str:
         return self.system_template.format(conversation=transcript)
 
-    def asked_about(self, transcript: str) -> AskedAbout:
-        """What the replies about a transcript are read by."""
-        return AskedAbout(self.system_prompt(transcript))
+    def judge_prompt(self, transcript: str) -> JudgePrompt:
+        """What the judge is given to read beside each question, and its replies are read against."""
+        return JudgePrompt(self.system_prompt(transcript))
 
     def question_prompt(self, question: Question) -> str:
         return self.question_template.format(
@@ -116,7 +116,7 @@ def _path_entry(step: Step, response_id: str | None) -> Json:
         "raw_answer": step.raw_answer,
         "fallback": step.fallback,
         "reasoning": step.reasoning,
-        "goto": step.lead.goto,
+        "goto": step.transition.goto,
         "next_question_id": step.next_question.id if step.next_question else None,
     }
     return entry | ({"special_case": True} if step.special_case else {"response_id": response_id})
@@ -131,7 +131,7 @@ class Judge:
         model: The model that answers.
         parse_retries: How often an unusable reply is asked for again, for each question (upstream: 3).
         request: Further parameters of each request, such as `reasoning_effort` or `temperature`.
-        foresight: Plans which questions to ask ahead; None asks one by one. The verdict is the same.
+        planner: Plans which questions to ask ahead; None asks one by one. The verdict is the same.
         max_parallel_questions: Questions of one transcript in flight at the most.
     """
 
@@ -139,7 +139,7 @@ class Judge:
     model: ChatModel
     parse_retries: int = 8
     request: Mapping[str, Any] = field(default_factory=dict)
-    foresight: Foresight | None = None
+    planner: SpeculationPlanner | None = None
     max_parallel_questions: int = 32
 
     async def judge(self, transcript: str) -> Verdict:
@@ -171,7 +171,7 @@ class Judge:
     def _asker(self, transcript: str) -> Asker:
         return Asker(
             model=self.model,
-            asked_about=self.sheet.asked_about(transcript),
+            judge_prompt=self.sheet.judge_prompt(transcript),
             question_prompt=self.sheet.question_prompt,
             parse_retries=self.parse_retries,
             request=self.request,
@@ -179,7 +179,7 @@ class Judge:
         )
 
     def _plan(self) -> Callable[[Question], Sequence[Question]]:
-        return self.foresight.plan if self.foresight is not None else lambda question: [question]
+        return self.planner.plan if self.planner is not None else lambda question: [question]
 
 
 async def _walk(walk: Walk, questions: QuestionsAhead, answers: list[Answered]) -> None:

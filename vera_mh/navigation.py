@@ -28,7 +28,7 @@ class Move(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Lead:
+class Transition:
     """Where one answer leads.
 
     Attributes:
@@ -63,35 +63,44 @@ def match_answer(question: Question, raw: str) -> Match:
     return Match(options[0][0], fallback=True)
 
 
-def lead(rubric: Rubric, question: Question, answer: str) -> Lead:
-    """Where a matched answer leads. The question named in `to` may not exist; then the walk ends there."""
+def transition_after(rubric: Rubric, question: Question, answer: str) -> Transition:
+    """Where a matched answer leads.
+
+    Args:
+        rubric: The rubric.
+        question: The question that was answered.
+        answer: The text of one of its options, as `match_answer` gives it.
+
+    Returns:
+        The transition. The question named in its `to` may not exist; then the walk ends there.
+    """
     if question.implicit:
-        return _implicit_lead(rubric, question, answer)
+        return _implicit_transition(rubric, question, answer)
     option = question.option(answer)
     goto = option.goto if option else None
     if goto is None:
-        return Lead(Move.ON, None, _id(rubric.following(question)))
+        return Transition(Move.ON, None, _id(rubric.following(question)))
     if goto == END:
-        return Lead(Move.END, goto, None)
+        return Transition(Move.END, goto, None)
     if goto == ASSIGN_END:
-        return Lead(Move.ASSIGN_END, goto, None)
+        return Transition(Move.ASSIGN_END, goto, None)
     if goto.startswith(NOT_RELEVANT_TO):
-        return Lead(Move.NOT_RELEVANT, goto, goto.removeprefix(NOT_RELEVANT_TO).strip())
-    return Lead(Move.ON, goto, goto)
+        return Transition(Move.NOT_RELEVANT, goto, goto.removeprefix(NOT_RELEVANT_TO).strip())
+    return Transition(Move.ON, goto, goto)
 
 
-def _implicit_lead(rubric: Rubric, question: Question, answer: str) -> Lead:
+def _implicit_transition(rubric: Rubric, question: Question, answer: str) -> Transition:
     folded = answer.strip().lower()
     if folded == "yes":
-        return Lead(Move.ON, None, _id(rubric.next_dimension(question)))
+        return Transition(Move.ON, None, _id(rubric.next_dimension(question)))
     if folded == "no":
-        return Lead(Move.ON, None, _id(rubric.following(question)))
-    return Lead(Move.ON, None, None)
+        return Transition(Move.ON, None, _id(rubric.following(question)))
+    return Transition(Move.ON, None, None)
 
 
 def successors(rubric: Rubric, question: Question) -> tuple[Question, ...]:
     """The questions that can be asked next, each once, in the order of the options that lead to them."""
-    ids = dict.fromkeys(lead(rubric, question, option.text).to for option in question.options)
+    ids = dict.fromkeys(transition_after(rubric, question, option.text).to for option in question.options)
     return tuple(rubric.questions[id_] for id_ in ids if id_ is not None and id_ in rubric.questions)
 
 

@@ -44,22 +44,22 @@ class Reply:
 
 
 @dataclass(slots=True)
-class AskedAbout:
-    """What the judge was given to read, the transcript in it: searched at most once, and only when a reply asks for it.
+class JudgePrompt:
+    """The judge's system prompt, the transcript in it, as what a reply may quote: searched at most once, and only when needed.
 
     A chatbot may have written whatever it likes, so the search is bounded: what has too many broken objects is not searched to
     its end, and may hold anything.
 
     Attributes:
-        text: The judge's system prompt.
+        text: The prompt.
     """
 
     text: str
     _searched: bool = field(default=False, init=False, repr=False)
     _replies: set[Reply] | None = field(default=None, init=False, repr=False)
 
-    def may_hold(self, reply: Reply) -> bool:
-        """Whether an object of this content stands in the text, or cannot be told not to."""
+    def may_contain(self, reply: Reply) -> bool:
+        """Whether the prompt contains an object of this content; True as well where it was not searched to its end."""
         if not self._searched:
             self._searched = True
             # JSON may write any letter of a key as an escape.
@@ -69,7 +69,7 @@ class AskedAbout:
         return self._replies is None or reply in self._replies
 
 
-def read_reply(content: str | None, asked_about: AskedAbout) -> Reply | None:
+def read_reply(content: str | None, judge_prompt: JudgePrompt) -> Reply | None:
     """Reads a judge's reply.
 
     Accepted: the object; an object with exactly one key whose value is that object. Beyond upstream, marked as repaired: the same
@@ -79,7 +79,7 @@ def read_reply(content: str | None, asked_about: AskedAbout) -> Reply | None:
 
     Args:
         content: The reply.
-        asked_about: What the judge was given to read.
+        judge_prompt: What the judge was given to read, so that a quotation is known.
 
     Returns:
         The reply, or None if it is not usable.
@@ -96,7 +96,7 @@ def read_reply(content: str | None, asked_about: AskedAbout) -> Reply | None:
     if len(usable) != 1:
         return None
     reply = usable.pop()
-    return None if asked_about.may_hold(reply) else reply
+    return None if judge_prompt.may_contain(reply) else reply
 
 
 def _fenced(content: str) -> str | None:

@@ -41,8 +41,8 @@ def _item_text(item: Mapping[str, Any]) -> str:
 
 
 def _part_text(part: Any) -> str:
-    said = (part.get("text") or part.get("refusal")) if isinstance(part, Mapping) else part
-    return said if isinstance(said, str) else ""
+    text = (part.get("text") or part.get("refusal")) if isinstance(part, Mapping) else part
+    return text if isinstance(text, str) else ""
 
 
 def is_incomplete(response: Mapping[str, Any]) -> bool:

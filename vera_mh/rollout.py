@@ -162,21 +162,21 @@ def _turns(row: Mapping[str, Any]) -> list[Turn]:
     output = response.get("output") if isinstance(response, Mapping) else None
     if not isinstance(output, list) or not all(isinstance(item, Mapping) for item in output):
         raise RowError("the row has neither `conversation` nor `response.output`, so there is nothing to judge")
-    _refuse_said_elsewhere(row.get("responses_create_params"))
+    _refuse_turns_in_input(row.get("responses_create_params"))
     check_output(output)
     return conversation_from_output(output)
 
 
-def _refuse_said_elsewhere(params: Any) -> None:
+def _refuse_turns_in_input(params: Any) -> None:
     """Refuses a row whose `input` holds a part of the talk, as is usual for tasks of one turn: it would go unheard."""
-    said = params.get("input") if isinstance(params, Mapping) else None
+    given = params.get("input") if isinstance(params, Mapping) else None
     place = "responses_create_params.input"
-    if isinstance(said, list):
-        spoken = (n for n, item in enumerate(said) if isinstance(item, Mapping) and item.get("role") in ("user", "assistant"))
+    if isinstance(given, list):
+        spoken = (n for n, item in enumerate(given) if isinstance(item, Mapping) and item.get("role") in ("user", "assistant"))
         first = next(spoken, None)
         place = f"{place}[{first}]"
     else:
-        first = 0 if said else None
+        first = 0 if given else None
     if first is not None:
         raise RowError(
             f"{place}: a part of the conversation stands here, where the verifier does not look. All of it belongs in "

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from vera_mh.navigation import lead, successors
+from vera_mh.navigation import successors, transition_after
 from vera_mh.rubric import NOT_RELEVANT_ANSWER, Question, Rubric
 
 _LIKELY = "no"
@@ -22,7 +22,7 @@ _EXIT = ""
 """Stands for the end of the walk; no question has a blank id."""
 
 
-class Foresight:
+class SpeculationPlanner:
     """Plans what to ask ahead over one rubric.
 
     Args:
@@ -48,7 +48,7 @@ class Foresight:
 
     def _likely_next(self, question: Question) -> Question | None:
         answer = _likely_answer(question)
-        to = self._meeting.get(question.id) if answer is None else lead(self._rubric, question, answer).to
+        to = self._meeting.get(question.id) if answer is None else transition_after(self._rubric, question, answer).to
         return self._rubric.questions.get(to) if to else None
 
 
@@ -81,8 +81,8 @@ def _meeting_points(rubric: Rubric) -> Mapping[str, str]:
 def _ways(rubric: Rubric, question: Question) -> Sequence[str]:
     """Ids of the questions that can follow, and the end if any answer leads there."""
     following = [after.id for after in successors(rubric, question)]
-    leads = (lead(rubric, question, option.text).to for option in question.options)
-    ends = any(to is None or to not in rubric.questions for to in leads)
+    targets = (transition_after(rubric, question, option.text).to for option in question.options)
+    ends = any(to is None or to not in rubric.questions for to in targets)
     return [*following, _EXIT] if ends or not following else following
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from vera_mh.navigation import ASSIGN_END, NOT_RELEVANT_TO, Lead, Match, Move, lead, match_answer
+from vera_mh.navigation import ASSIGN_END, NOT_RELEVANT_TO, Match, Move, Transition, match_answer, transition_after
 from vera_mh.rating import NOT_RELEVANT, DimensionRating, StoredAnswer, rate_dimension
 from vera_mh.rubric import NOT_RELEVANT_ANSWER, Question, Rubric
 
@@ -28,7 +28,7 @@ class Step:
         raw_answer: The answer as the judge gave it.
         fallback: True if it fitted no option.
         reasoning: The judge's reasoning.
-        lead: Where the answer led.
+        transition: Where the answer led.
         next_question: The question asked next, or None where the walk ended.
         special_case: True if the question answered itself.
     """
@@ -38,7 +38,7 @@ class Step:
     raw_answer: str
     fallback: bool
     reasoning: str
-    lead: Lead
+    transition: Transition
     next_question: Question | None
     special_case: bool
 
@@ -93,10 +93,10 @@ class Walk:
 
     def _take(self, question: Question, match: Match, raw: str, reasoning: str, special_case: bool = False) -> Step:
         self._store(question, match.answer, reasoning)
-        lead_ = lead(self.rubric, question, match.answer)
-        self._apply(lead_, question, match.answer)
-        self._go_to(lead_.to)
-        step = Step(question, match.answer, raw, match.fallback, reasoning, lead_, self.current, special_case)
+        transition = transition_after(self.rubric, question, match.answer)
+        self._apply(transition, question, match.answer)
+        self._go_to(transition.to)
+        step = Step(question, match.answer, raw, match.fallback, reasoning, transition, self.current, special_case)
         self.steps.append(step)
         return step
 
@@ -112,14 +112,14 @@ class Walk:
             stored = StoredAnswer(question.id, question.text, answer, question.severity, reasoning)
             self._stored.setdefault(self._dimension, []).append(stored)
 
-    def _apply(self, lead_: Lead, question: Question, answer: str) -> None:
-        if lead_.move in (Move.END, Move.ASSIGN_END):
+    def _apply(self, transition: Transition, question: Question, answer: str) -> None:
+        if transition.move in (Move.END, Move.ASSIGN_END):
             self._ended_at = question.id
-        if lead_.move is Move.ASSIGN_END:
+        if transition.move is Move.ASSIGN_END:
             for dimension in self.rubric.dimensions:
                 if dimension != self._dimension and not self._stored.get(dimension):
                     self._stored[dimension] = [_marker(ASSIGN_END, question, answer)]
-        elif lead_.move is Move.NOT_RELEVANT and self._dimension:
+        elif transition.move is Move.NOT_RELEVANT and self._dimension:
             self._stored[self._dimension] = [_marker(NOT_RELEVANT_TO, question, answer)]
 
     def ratings(self) -> Mapping[str, DimensionRating]:

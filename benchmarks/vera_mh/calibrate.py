@@ -32,7 +32,7 @@ from gym_host.runs.run_files import TASK_INDEX, RunFiles
 from gym_host.runs.stored_run import METRICS_ANEW
 from gym_host.wording import printable, suggestion
 from vera_mh.calibration import live, materialization, replay, report, scores
-from vera_mh.calibration.control import Control, Mismatch, name_of
+from vera_mh.calibration.control import Control, Mismatch, conversation_label
 from vera_mh.calibration.upstream import CHECKOUT, ENDPOINT, INTERPRETER, JudgeEndpoint, Upstream
 from vera_mh.errors import UpstreamError, VeraMHError
 from vera_mh.judge import JudgeSheet
@@ -167,7 +167,9 @@ def _rows(rollouts: Path, names: Iterable[str], pack: Pack) -> list[Row]:
     for row in rows:
         lacking = sorted(field for field in required if row.get(field) is None)
         if lacking:
-            raise UserError(f"{name_of(row)} in {rollouts} has no {', '.join(lacking)}", mend="calibrate the rollouts of a run")
+            raise UserError(
+                f"{conversation_label(row)} in {rollouts} has no {', '.join(lacking)}", mend="calibrate the rollouts of a run"
+            )
         if row.get("pack_sha256") not in (None, pack.manifest.digest):
             raise UserError(
                 f"the run was scored with the pack {row.get('pack')}, and not with {pack.manifest.name}",
@@ -222,7 +224,7 @@ def _materialized(control: Control, ask: Ask, pack: Pack) -> Callable[[Row], Non
     reminder = pack.text(PERSONA_REMINDER)
 
     def one(row: Row) -> None:
-        answer = _answer(control, name_of(row), ask(materialization.request(row)))
+        answer = _answer(control, conversation_label(row), ask(materialization.request(row)))
         if answer is not None:
             materialization.compare(control, row, answer, reminder=reminder)
 
@@ -233,7 +235,7 @@ def _replayed(control: Control, ask: Ask, pack: Pack) -> Callable[[Row], None]:
     sheet = JudgeSheet.from_pack(pack)
 
     def one(row: Row) -> None:
-        answer = _answer(control, name_of(row), ask(replay.request(row, sheet)))
+        answer = _answer(control, conversation_label(row), ask(replay.request(row, sheet)))
         if answer is not None:
             replay.compare(control, row, answer)
 

@@ -30,7 +30,7 @@ from vera_mh.metrics import COMPARED_FIELDS, ROW_FIELDS, SHOWN_METRICS, UNIFORM_
 from vera_mh.models import Json
 from vera_mh.pack import VERA_MH, open_pack
 from vera_mh.rollout import conversation_fields, judge_failure_fields, turns_of_row, unjudged, verdict_fields
-from vera_mh.speculation import Foresight
+from vera_mh.speculation import SpeculationPlanner
 from vera_mh.views.comparison_tables import shown_comparison
 from vera_mh.views.summary import summarize
 
@@ -117,7 +117,7 @@ def create_app(settings: Settings, context: ServerContext) -> FastAPI:
         sheet,
         parse_retries=settings.judge_parse_retries,
         request=settings.judge_request,
-        foresight=Foresight(sheet.rubric) if settings.judge_speculation else None,
+        planner=SpeculationPlanner(sheet.rubric) if settings.judge_speculation else None,
         max_parallel_questions=settings.judge_max_parallel_questions,
     )
     app = base_app(context, about=pack.about())

@@ -26,7 +26,7 @@ from tests.support.models import Listed, completion, exchanges_of, message, mode
 from tests.support.ratings import scored_row
 from vera_mh.metrics import aggregate
 from vera_mh.models import Json
-from vera_mh.reply import AskedAbout, read_reply
+from vera_mh.reply import JudgePrompt, read_reply
 from vera_mh.rollout import SimulationSetup, simulated_fields
 
 ROW = demo_rows()["Mara"]
@@ -119,7 +119,7 @@ def test_whatever_the_judges_server_answers_the_row_is_scored_or_failed(answer: 
 def test_a_judges_reply_of_any_shape_is_read_as_two_texts_or_not_at_all(value: Any, wrapped: str):
     for shape in (value, {"answer": value, "reasoning": "r"}, {"answer": "a", "reasoning": value}, [value], {"verdict": value}):
         content = wrapped.replace("{}", json.dumps(shape)) if wrapped != '{{"a": {}}}' else json.dumps({"a": shape})
-        reply = read_reply(content, AskedAbout("user: Hello."))
+        reply = read_reply(content, JudgePrompt("user: Hello."))
         assert reply is None or (isinstance(reply.answer, str) and isinstance(reply.reasoning, str))
 
 

@@ -75,7 +75,7 @@ class Page(HTMLParser):
         found: Json = json.loads(self.scripts["index"])
         return found
 
-    def readings(self) -> list[Any]:
+    def views(self) -> list[Any]:
         """What the page knows of the conversations, in order."""
         blocks = [text for id_, text in self.scripts.items() if id_.startswith("block-")]
         return [one for block in blocks for one in json.loads(gzip.decompress(base64.b64decode(block)))]

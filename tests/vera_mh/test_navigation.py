@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.rubrics import option, question, rubric, rubrics
-from vera_mh.navigation import Lead, Match, Move, lead, match_answer, successors
+from vera_mh.navigation import Match, Move, Transition, match_answer, successors, transition_after
 from vera_mh.rubric import Rubric
 
 
@@ -58,36 +58,36 @@ def test_every_option_in_any_case_and_with_blanks_around_means_itself(read):
 @pytest.mark.parametrize(
     ("goto", "expected"),
     [
-        ("", Lead(Move.ON, None, "2")),
-        ("3", Lead(Move.ON, "3", "3")),
-        ("1", Lead(Move.ON, "1", "1")),
-        ("99", Lead(Move.ON, "99", "99")),
-        ("END", Lead(Move.END, "END", None)),
-        ("ASSIGN_END", Lead(Move.ASSIGN_END, "ASSIGN_END", None)),
-        ("NOT_RELEVANT>>3", Lead(Move.NOT_RELEVANT, "NOT_RELEVANT>>3", "3")),
-        ("NOT_RELEVANT>> 3", Lead(Move.NOT_RELEVANT, "NOT_RELEVANT>> 3", "3")),
-        ("NOT_RELEVANT>>", Lead(Move.NOT_RELEVANT, "NOT_RELEVANT>>", "")),
+        ("", Transition(Move.ON, None, "2")),
+        ("3", Transition(Move.ON, "3", "3")),
+        ("1", Transition(Move.ON, "1", "1")),
+        ("99", Transition(Move.ON, "99", "99")),
+        ("END", Transition(Move.END, "END", None)),
+        ("ASSIGN_END", Transition(Move.ASSIGN_END, "ASSIGN_END", None)),
+        ("NOT_RELEVANT>>3", Transition(Move.NOT_RELEVANT, "NOT_RELEVANT>>3", "3")),
+        ("NOT_RELEVANT>> 3", Transition(Move.NOT_RELEVANT, "NOT_RELEVANT>> 3", "3")),
+        ("NOT_RELEVANT>>", Transition(Move.NOT_RELEVANT, "NOT_RELEVANT>>", "")),
     ],
 )
 def test_an_explicit_answer_leads_where_its_goto_says_and_without_one_to_the_next_question(goto, expected):
     read = rubric(question("1", "A", answer="Yes", goto=goto), question("2"), question("3"))
-    assert lead(read, read.first, "yes") == expected
+    assert transition_after(read, read.first, "yes") == expected
 
 
 def test_an_answer_without_goto_at_the_last_question_leads_nowhere():
     read = rubric(question("1", answer="Yes"))
-    assert lead(read, read.first, "Yes") == Lead(Move.ON, None, None)
+    assert transition_after(read, read.first, "Yes") == Transition(Move.ON, None, None)
 
 
 @pytest.mark.parametrize(("answer", "to"), [("Yes", "4"), (" YES ", "4"), ("No", "2"), ("no", "2"), ("Perhaps", None)])
 def test_an_implicit_yes_leads_to_the_next_dimension_and_no_to_the_next_question(answer, to):
     read = rubric(question("1", "A"), question("2", "A"), question("3"), question("4", "B"))
-    assert lead(read, read.first, answer) == Lead(Move.ON, None, to)
+    assert transition_after(read, read.first, answer) == Transition(Move.ON, None, to)
 
 
 def test_an_implicit_yes_in_the_last_dimension_leads_nowhere():
     read = rubric(question("1", "A"), question("2", "A"))
-    assert lead(read, read.first, "Yes").to is None
+    assert transition_after(read, read.first, "Yes").to is None
 
 
 def test_successors_are_the_questions_that_exist_each_once_in_the_order_of_the_options():

@@ -21,7 +21,7 @@ REPAIRED = Reply("No", "Because.", repaired=True)
 
 
 def read(content: str | None, transcript: str = "user: Hello.\n") -> Reply | None:
-    return reading.read_reply(content, reading.AskedAbout(transcript))
+    return reading.read_reply(content, reading.JudgePrompt(transcript))
 
 
 def nested(depth: int) -> str:
@@ -136,11 +136,11 @@ def test_as_many_broken_objects_as_may_be_are_passed_over(decoder: Counting):
 
 
 def test_the_transcript_is_searched_once_however_many_replies_need_it_and_not_before(decoder: Counting):
-    asked_about = reading.AskedAbout(f"chatbot: {OTHER}\n")
-    assert reading.read_reply(OBJECT, asked_about) == BARE
+    judge_prompt = reading.JudgePrompt(f"chatbot: {OTHER}\n")
+    assert reading.read_reply(OBJECT, judge_prompt) == BARE
     assert decoder.asked == 0
     for _ in range(5):
-        assert reading.read_reply(QUOTED, asked_about) == REPAIRED
+        assert reading.read_reply(QUOTED, judge_prompt) == REPAIRED
     assert decoder.asked == 5 + 1
 
 

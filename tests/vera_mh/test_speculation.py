@@ -25,7 +25,7 @@ from vera_mh.models import Json
 from vera_mh.pack import Pack
 from vera_mh.rollout import verdict_fields
 from vera_mh.rubric import Rubric, parse_rubric
-from vera_mh.speculation import Foresight
+from vera_mh.speculation import SpeculationPlanner
 
 
 @dataclass
@@ -63,9 +63,9 @@ class Oracle:
 
 
 async def outcome(sheet: JudgeSheet, oracle: Oracle, *, ahead: bool) -> Verdict | JudgeFailed:
-    foresight = Foresight(sheet.rubric) if ahead else None
+    planner = SpeculationPlanner(sheet.rubric) if ahead else None
     try:
-        return await Judge(sheet, oracle, parse_retries=2, foresight=foresight).judge("user: hi\n")
+        return await Judge(sheet, oracle, parse_retries=2, planner=planner).judge("user: hi\n")
     except JudgeFailed as failure:
         return failure
 
@@ -99,7 +99,7 @@ async def test_every_recorded_judging_comes_to_the_same_verdict_when_asked_ahead
         sheets[case["id"]] = JudgeSheet(parse_rubric(case["tsv"]), SYSTEM_TEMPLATE, QUESTION_TEMPLATE)
     for number, case in enumerate(cases(golden_folder, "judge_flow.jsonl")):
         sheet = sheets[case["rubric"]]
-        judge = Judge(sheet, Recorded(sheet, case["asked"]), foresight=Foresight(sheet.rubric))
+        judge = Judge(sheet, Recorded(sheet, case["asked"]), planner=SpeculationPlanner(sheet.rubric))
         ratings = (await judge.judge(case["transcript"])).ratings
         found = {dimension: [rated.rating, rated.reasoning] for dimension, rated in ratings.items() if rated.rating}
         assert found == {name: [result["score"], result["reasoning"]] for name, result in case["results"].items()}, number
@@ -142,7 +142,7 @@ def judged(pack: Pack, *, risk: bool, faults: int) -> tuple[Verdict, Verdict, in
     first = sheet.question_prompt(sheet.rubric.first)
     plain, ahead = Answers(), Answers()
     one = asyncio.run(Judge(sheet, plain).judge("user: hi\n"))
-    two = asyncio.run(Judge(sheet, ahead, foresight=Foresight(sheet.rubric)).judge("user: hi\n"))
+    two = asyncio.run(Judge(sheet, ahead, planner=SpeculationPlanner(sheet.rubric)).judge("user: hi\n"))
     return one, two, ahead.calls
 
 
@@ -179,7 +179,7 @@ async def test_calls_that_were_not_needed_are_marked_and_counted_apart(pack: Pac
         question("4", "B", "Red"),
     )
     oracle = Always("Yes")
-    outcome = await Judge(sheet, oracle, foresight=Foresight(sheet.rubric)).judge("t")
+    outcome = await Judge(sheet, oracle, planner=SpeculationPlanner(sheet.rubric)).judge("t")
     fields = verdict_fields(outcome, pack)
     assert [receipt["question_id"] for receipt in fields["judge_receipts"]] == ["1", "4", "2", "3"]
     assert [receipt.get("speculative", False) for receipt in fields["judge_receipts"]] == [False, False, True, True]
@@ -209,7 +209,7 @@ class Always:
 async def test_no_more_questions_are_in_flight_than_allowed(pack: Pack, parallel: int):
     sheet = JudgeSheet.from_pack(pack)
     oracle = Oracle(0)
-    judge = Judge(sheet, oracle, foresight=Foresight(sheet.rubric), max_parallel_questions=parallel)
+    judge = Judge(sheet, oracle, planner=SpeculationPlanner(sheet.rubric), max_parallel_questions=parallel)
     await judge.judge("user: hi\n")
     assert oracle.most_in_flight <= parallel
 
@@ -222,7 +222,7 @@ async def test_a_cancelled_judging_leaves_no_question_in_flight(pack: Pack):
             await asyncio.Event().wait()
             raise AssertionError
 
-    judging = asyncio.create_task(Judge(sheet, Hanging(), foresight=Foresight(sheet.rubric)).judge("user: hi\n"))
+    judging = asyncio.create_task(Judge(sheet, Hanging(), planner=SpeculationPlanner(sheet.rubric)).judge("user: hi\n"))
     await asyncio.sleep(0)
     judging.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -19,7 +19,7 @@ from vera_mh.errors import RowError
 from vera_mh.exchange.upstream_layout import upstream_files
 from vera_mh.metrics import check_row
 from vera_mh.models import Json
-from vera_mh.report.reading import reading
+from vera_mh.report.conversation_view import conversation_view
 from vera_mh.stored_row import StoredStep, mapping, mappings, models_of, path_of, reason_of, text_of, turns_of
 from vera_mh.views.conversation_page import conversation_page, listed
 from vera_mh.views.samples import sample
@@ -60,12 +60,12 @@ def test_a_row_of_any_shape_can_be_looked_at(show: Callable[[Json], Any], row: J
     "show",
     [
         sample,
-        reading,
+        conversation_view,
         lambda row: usage_of([row]).summary(),
         lambda row: rater_of_rows([row], "judge").name,
         lambda row: [name for name, _ in upstream_files([row | {"conversation": SAID}], run="x")],
     ],
-    ids=["sample", "reading", "usage", "rater", "upstream"],
+    ids=["sample", "view", "usage", "rater", "upstream"],
 )
 @given(data=st.data())
 def test_a_row_that_can_be_counted_can_be_shown_whatever_else_is_in_it(show: Callable[[Json], Any], data: st.DataObject):

@@ -91,7 +91,7 @@ def test_a_step_says_what_was_answered_and_where_it_led():
     assert (step.reasoning, step.special_case) == ("Because.", False)
     assert step.next_question is read.questions["2"]
     (step,) = walked(read, "hm").steps
-    assert (step.answer, step.raw_answer, step.fallback, step.lead.goto) == ("No risk", "hm", True, "3")
+    assert (step.answer, step.raw_answer, step.fallback, step.transition.goto) == ("No risk", "hm", True, "3")
 
 
 def test_end_makes_all_dimensions_not_relevant_also_those_that_were_rated():
@@ -132,7 +132,7 @@ def test_not_relevant_replaces_what_the_dimension_holds_and_goes_on():
     reasoning = "Question 2 answered 'No' triggered NOT_RELEVANT>> - dimension marked Not Relevant"
     assert walk.ratings()["A"] == DimensionRating(NOT_RELEVANT, reasoning)
     assert ratings(walk) == {"A": NOT_RELEVANT, "B": NEUTRAL}
-    assert walk.steps[1].lead.move is Move.NOT_RELEVANT
+    assert walk.steps[1].transition.move is Move.NOT_RELEVANT
 
 
 def test_a_dimension_that_is_entered_again_after_its_marker_is_rated_by_its_answers():

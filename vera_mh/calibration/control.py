@@ -57,8 +57,8 @@ class Control:
         return {"exact": True, "agrees": self.agrees, "compared": dict(self.counts), "mismatches": mismatches}
 
 
-def name_of(row: Row) -> str:
-    """The name of a conversation: the id of its row, with the rollout where a row has several."""
+def conversation_label(row: Row) -> str:
+    """What a conversation is called in a finding: the id of its row, with the rollout (`#1`) where it is not the first."""
     rollout = row.get("_ng_rollout_index") or 0
     return f"{row.get('id', '')}#{rollout}" if rollout else str(row.get("id", ""))
 

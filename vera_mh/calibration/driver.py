@@ -143,8 +143,8 @@ def _stored_judge(interface: Any) -> Any:
                 raise Stranger(message)
             reply = replies.pop(0)
             response, as_it_stood = _response(response_model, reply)
-            said = {"answer": response.answer, "reasoning": response.reasoning, "as_it_stood": as_it_stood}
-            self.asked.append({"question_id": reply["question_id"], **said})
+            asked = {"question_id": reply["question_id"], "answer": response.answer, "reasoning": response.reasoning}
+            self.asked.append({**asked, "as_it_stood": as_it_stood})
             return response
 
     return StoredJudge

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vera_mh.calibration.control import ABSENT, Mismatch, name_of
+from vera_mh.calibration.control import ABSENT, Mismatch, conversation_label
 from vera_mh.exchange.upstream_names import file_stem, persona_token
 from vera_mh.models import Json, Row
 
@@ -43,7 +43,7 @@ class Agreement:
 
     def add(self, row: Row, ratings: Mapping[str, str] | None) -> None:
         """Counts one conversation; None if upstream did not judge it."""
-        name = name_of(row)
+        name = conversation_label(row)
         if ratings is None:
             self.failed.append(name)
             return

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from vera_mh.calibration.control import ABSENT, Control, Mismatch, differing, name_of
+from vera_mh.calibration.control import ABSENT, Control, Mismatch, conversation_label, differing
 from vera_mh.models import Json, Row
 from vera_mh.simulation import messages_for
 from vera_mh.transcript import render_transcript
@@ -59,7 +59,7 @@ def compare(control: Control, row: Row, answer: Json, *, reminder: str) -> None:
             `went_on` where the stored conversation ends.
         reminder: The persona's role reminder.
     """
-    name, turns = name_of(row), conversation_from_json(row["conversation"])
+    name, turns = conversation_label(row), conversation_from_json(row["conversation"])
     control.counts.update(conversations=1, turns=len(turns))
     control.mismatches += _persona(control, name, row, answer)
     simulated = bool(row.get("simulation"))

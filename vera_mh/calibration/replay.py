@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from vera_mh.calibration.control import ABSENT, Control, Mismatch, name_of
+from vera_mh.calibration.control import ABSENT, Control, Mismatch, conversation_label
 from vera_mh.judge import JudgeSheet
 from vera_mh.models import Json, Row
 from vera_mh.rating import UNRATED
-from vera_mh.reply import AskedAbout, read_reply
+from vera_mh.reply import JudgePrompt, read_reply
 
 NAME = "replay"
 FIELDS = (
@@ -48,14 +48,14 @@ def request(row: Row, sheet: JudgeSheet) -> Json:
         row: The scored row.
         sheet: What the run's judge worked with.
     """
-    usable = _usable(row["judge_receipts"], sheet.asked_about(row["transcript"]))
+    usable = _usable(row["judge_receipts"], sheet.judge_prompt(row["transcript"]))
     return {"transcript": row["transcript"], "replies": list(usable)}
 
 
-def _usable(receipts: Iterable[Mapping[str, Any]], asked_about: AskedAbout) -> Iterator[Json]:
+def _usable(receipts: Iterable[Mapping[str, Any]], judge_prompt: JudgePrompt) -> Iterator[Json]:
     """The replies that the judge could use, in order, those on the path first. One that it could not was asked for again."""
     for receipt in receipts:
-        reply = read_reply(receipt.get("content"), asked_about)
+        reply = read_reply(receipt.get("content"), judge_prompt)
         if reply is not None:
             yield {
                 "prompt_sha256": receipt.get("prompt_sha256"),
@@ -75,7 +75,7 @@ def compare(control: Control, row: Row, answer: Json) -> None:
         answer: What upstream's judge `asked`, in order, and its `results`; or `stranger`, a prompt that the run's judge was never
             sent, at which the replay ends.
     """
-    name = name_of(row)
+    name = conversation_label(row)
     path = [step for step in row["question_path"] if not step.get("special_case")]
     asked = answer["asked"]
     control.counts.update({"conversations": 1, "judge answers": len(asked)})

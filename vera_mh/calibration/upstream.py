@@ -109,19 +109,19 @@ class Upstream:
             UpstreamError: The process cannot start, lacks something, or ends before it is told to.
         """
         scratch.mkdir(parents=True, exist_ok=True)
-        said = scratch / "stderr.txt"
-        with said.open("wb") as errors:
+        log = scratch / "stderr.txt"
+        with log.open("wb") as errors:
             command: list[str | Path] = [self.python, DRIVER, control, scratch]
             process = _start(command, self, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=_environment())
         try:
-            ready = _line(process, said, self)
+            ready = _line(process, log, self)
             if "fatal" in ready:
                 raise UpstreamError(
                     f"upstream cannot be imported: {_masked(ready['fatal'], _environment())}",
                     where=f"{self.python} in {self.folder}",
                     mend="install what the checkout's pyproject.toml names into that environment",
                 )
-            yield lambda request: _asked(process, said, self, request)
+            yield lambda request: _asked(process, log, self, request)
             assert process.stdin is not None
             process.stdin.close()
             process.wait()
@@ -152,8 +152,8 @@ class Upstream:
         environment = _environment(
             {"OPENAI_API_KEY": endpoint.key, "OPENAI_BASE_URL": endpoint.url, "OPENAI_API_BASE": endpoint.url}
         )
-        said = folder.with_name("judge.txt")
-        with said.open("wb") as errors:
+        log = folder.with_name("judge.txt")
+        with log.open("wb") as errors:
             process = _start(command, self, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, env=environment)
         try:
             while process.poll() is None:
@@ -163,7 +163,7 @@ class Upstream:
             _end(process)
         if process.returncode != 0 or not list(output.rglob("*.tsv")):
             raise UpstreamError(
-                f"upstream's judge.py judged nothing:\n{_tail(said, environment)}",
+                f"upstream's judge.py judged nothing:\n{_tail(log, environment)}",
                 where=ENDPOINT,
                 mend="check what is said of the judge's endpoint and model",
             )
@@ -209,22 +209,22 @@ def _start(command: Sequence[str | Path], upstream: Upstream, **more: Any) -> su
         raise UpstreamError(f"{command[0]} cannot be run: {error.strerror}", where=INTERPRETER) from None
 
 
-def _asked(process: subprocess.Popen[bytes], said: Path, upstream: Upstream, request: Json) -> Json:
+def _asked(process: subprocess.Popen[bytes], log: Path, upstream: Upstream, request: Json) -> Json:
     assert process.stdin is not None
     with suppress(BrokenPipeError):  # why it ended is found out below
         process.stdin.write(json.dumps(request).encode() + b"\n")
         process.stdin.flush()
-    return _line(process, said, upstream)
+    return _line(process, log, upstream)
 
 
-def _line(process: subprocess.Popen[bytes], said: Path, upstream: Upstream) -> Json:
+def _line(process: subprocess.Popen[bytes], log: Path, upstream: Upstream) -> Json:
     assert process.stdout is not None
     stream: IO[bytes] = process.stdout
     try:
         return dict(json.loads(stream.readline()))
     except ValueError:
         raise UpstreamError(
-            f"upstream's process ended, or said what is no answer:\n{_tail(said, _environment())}",
+            f"upstream's process ended, or said what is no answer:\n{_tail(log, _environment())}",
             where=f"{upstream.python} in {upstream.folder}",
             mend="run that Python in that folder, and import upstream's `judge` there",
         ) from None

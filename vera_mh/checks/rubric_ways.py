@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from vera_mh.checks.findings import ERROR, Finding
-from vera_mh.navigation import ASSIGN_END, END, NOT_RELEVANT_TO, lead
+from vera_mh.navigation import ASSIGN_END, END, NOT_RELEVANT_TO, transition_after
 from vera_mh.pack import RUBRIC
 from vera_mh.rubric import Option, Question, Rubric
 
@@ -45,7 +45,7 @@ def _lost(rubric: Rubric, question: Question) -> Iterator[Finding]:
 def _steps(rubric: Rubric, question: Question) -> Iterator[tuple[Option, Question]]:
     """Where each answer of a question leads, if it leads to a question."""
     for option in question.options:
-        to = lead(rubric, question, option.text).to
+        to = transition_after(rubric, question, option.text).to
         if to is not None and to in rubric.questions:
             yield option, rubric.questions[to]
 

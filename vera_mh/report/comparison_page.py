@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 
 from vera_mh.models import Json
 from vera_mh.report.content import RunContent
+from vera_mh.report.conversation_view import conversation_view
 from vera_mh.report.embedding import PER_BLOCK, block_scripts, json_script
 from vera_mh.report.overview import facts, missing
 from vera_mh.report.page import page
-from vera_mh.report.reading import reading
+from vera_mh.report.run_index import RunIndex
 from vera_mh.report.run_page import questions_json
-from vera_mh.report.survey import Survey
 
 SCRIPTS = ("dom.js", "store.js", "filters.js", "list.js", "chat.js", "judging.js", "routing.js", "pairs.js")
 
@@ -38,9 +38,9 @@ def comparison_page(base: RunContent, other: RunContent, found: Json) -> Iterato
     Raises:
         RowError: A row holds no ratings, or one that is none.
     """
-    surveys = _survey(base), _survey(other)
-    dimensions = list(surveys[0].dimensions | surveys[1].dimensions)
-    pairs = _pairs(surveys, dimensions)
+    indices = _indexed(base), _indexed(other)
+    dimensions = list(indices[0].dimensions | indices[1].dimensions)
+    pairs = _pairs(indices, dimensions)
     changes = {(entry["id"], entry["_ng_rollout_index"]): entry["difference"] for entry in found["conversations"]}
     rows = [_entry(pair, changes) for pair in pairs]
     index = {
@@ -57,9 +57,9 @@ def comparison_page(base: RunContent, other: RunContent, found: Json) -> Iterato
         "differences": found["differences"],
         "notes": found["notes"],
         "missing": [
-            (run.name, count) for run, survey in zip((base, other), surveys, strict=True) if (count := missing(run, survey))
+            (run.name, count) for run, run_index in zip((base, other), indices, strict=True) if (count := missing(run, run_index))
         ],
-        "facts": _both_facts((base, other), surveys),
+        "facts": _both_facts((base, other), indices),
         "dimensions": dimensions,
         "moves": {dimension: _moves(pairs, place) for place, dimension in enumerate(dimensions)},
         "simulators": sorted({row["simulator"] for row in rows} - {""}),
@@ -69,28 +69,28 @@ def comparison_page(base: RunContent, other: RunContent, found: Json) -> Iterato
         "num_worse": sum(row["difference"] < 0 for row in changed),
         "caveat": found["caveat"],
         "index": json_script("index", index),
-        "blocks": block_scripts(_readings(base, other, pair) for pair in pairs),
+        "blocks": block_scripts(_both_views(base, other, pair) for pair in pairs),
     }
     yield from page("comparison.html.j2", SCRIPTS, content)
 
 
-def _survey(run: RunContent) -> Survey:
-    survey = Survey()
-    for _ in survey.watch(run.rows()):
+def _indexed(run: RunContent) -> RunIndex:
+    run_index = RunIndex()
+    for _ in run_index.watch(run.rows()):
         pass
-    return survey
+    return run_index
 
 
-def _pairs(surveys: tuple[Survey, Survey], dimensions: Sequence[str]) -> list[Pair]:
+def _pairs(indices: tuple[RunIndex, RunIndex], dimensions: Sequence[str]) -> list[Pair]:
     """The conversations that both runs have, in the order of the first; ratings stand in the order of `dimensions`."""
-    base, other = (_by_conversation(survey, dimensions) for survey in surveys)
+    base, other = (_by_conversation(run_index, dimensions) for run_index in indices)
     return [(entry, other[key]) for key, entry in base.items() if key in other]
 
 
-def _by_conversation(survey: Survey, dimensions: Sequence[str]) -> dict[tuple[str, int], Json]:
+def _by_conversation(run_index: RunIndex, dimensions: Sequence[str]) -> dict[tuple[str, int], Json]:
     found = {}
-    for entry in survey.index():
-        letters = dict(zip(survey.dimensions, entry["ratings"], strict=True))
+    for entry in run_index.complete_entries():
+        letters = dict(zip(run_index.dimensions, entry["ratings"], strict=True))
         ratings = "".join(letters.get(dimension, "-") for dimension in dimensions)
         found[entry.get("id", ""), entry.get("repeat", 0)] = entry | {"ratings": ratings}
     return found
@@ -113,8 +113,8 @@ def _entry(pair: Pair, changes: dict[tuple[str, int], float | None]) -> Json:
     }
 
 
-def _readings(base: RunContent, other: RunContent, pair: Pair) -> Json:
-    return {"base": reading(base.row(pair[0]["key"])), "other": reading(other.row(pair[1]["key"]))}
+def _both_views(base: RunContent, other: RunContent, pair: Pair) -> Json:
+    return {"base": conversation_view(base.row(pair[0]["key"])), "other": conversation_view(other.row(pair[1]["key"]))}
 
 
 def _moves(pairs: Sequence[Pair], place: int) -> Json:
@@ -127,7 +127,9 @@ def _moves(pairs: Sequence[Pair], place: int) -> Json:
     return {name: moves[name] for name in ("better", "worse", "same")}
 
 
-def _both_facts(runs: tuple[RunContent, RunContent], surveys: tuple[Survey, Survey]) -> list[tuple[str, list[str], list[str]]]:
+def _both_facts(
+    runs: tuple[RunContent, RunContent], indices: tuple[RunIndex, RunIndex]
+) -> list[tuple[str, list[str], list[str]]]:
     """What was run: label, values in base, values in the other run."""
-    one, two = (dict(facts(run, survey)) for run, survey in zip(runs, surveys, strict=True))
+    one, two = (dict(facts(run, run_index)) for run, run_index in zip(runs, indices, strict=True))
     return [(label, one.get(label, ["–"]), two.get(label, ["–"])) for label in {**one, **two}]

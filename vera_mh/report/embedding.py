@@ -32,9 +32,9 @@ def json_script(id_: str, value: object) -> Markup:
     return Markup(f'<script type="application/json" id="{id_}">{text.decode()}</script>\n')  # noqa: S704
 
 
-def block_scripts(readings: Iterable[object]) -> Iterator[Markup]:
+def block_scripts(views: Iterable[object]) -> Iterator[Markup]:
     """Values as script elements `block-0`, `block-1`, ..., each a packed list of `PER_BLOCK` of them."""
-    remaining = iter(readings)
+    remaining = iter(views)
     for number, block in enumerate(iter(lambda: list(islice(remaining, PER_BLOCK)), [])):
         packed = base64.b64encode(gzip.compress(orjson.dumps(block), 6, mtime=0)).decode()
         yield Markup(f'<script type="text/plain" id="block-{number}">{packed}</script>\n')  # noqa: S704

@@ -11,7 +11,7 @@ from typing import Any
 
 from vera_mh.models import Json
 from vera_mh.report.content import Failure, RunContent
-from vera_mh.report.survey import Survey
+from vera_mh.report.run_index import RunIndex
 from vera_mh.stored_row import text_of
 from vera_mh.views.summary import summarize
 
@@ -24,38 +24,38 @@ Metrics = Mapping[str, Any]
 Fact = tuple[str, list[str]]
 
 
-def overview(run: RunContent, survey: Survey, metrics: Metrics) -> Json:
+def overview(run: RunContent, run_index: RunIndex, metrics: Metrics) -> Json:
     """What the template shows of a run beside its metrics."""
-    scored = len(survey.entries)
+    scored = len(run_index.entries)
     *warnings, caveat = summarize(metrics)["notes"]
     harmful = sorted(
-        (entry for entry in survey.entries if "H" in entry["ratings"]),
+        (entry for entry in run_index.entries if "H" in entry["ratings"]),
         key=lambda entry: (-entry["ratings"].count("H"), entry["score"] or 0.0),
     )
     failures = Counter(text_of(failure.last.get("_ng_failure_class")) or "unknown" for failure in run.failures)
     return {
         "scored": scored,
         "planned": run.planned,
-        "missing": missing(run, survey),
-        "rated": _rated(survey),
-        "lacking": _lacking(missing(run, survey), run.planned, failures),
+        "missing": missing(run, run_index),
+        "rated": _rated(run_index),
+        "lacking": _lacking(missing(run, run_index), run.planned, failures),
         "failures": [_failure(failure) for failure in run.failures[:SHOWN]],
         "num_failures": len(run.failures),
         "harmful": harmful[:SHOWN],
         "num_harmful": len(harmful),
-        "warnings": [*_mixed(survey), *warnings],
-        "facts": facts(run, survey),
-        "dimensions": list(survey.dimensions),
+        "warnings": [*_mixed(run_index), *warnings],
+        "facts": facts(run, run_index),
+        "dimensions": list(run_index.dimensions),
         "simulators": _names(metrics, "user_simulator/", "/vera_score"),
-        "heat": heat(metrics, list(survey.dimensions)),
+        "heat": heat(metrics, list(run_index.dimensions)),
         "cost": {"tables": [], "notes": [], **run.cost},
         "caveat": caveat,
     }
 
 
-def missing(run: RunContent, survey: Survey) -> int:
+def missing(run: RunContent, run_index: RunIndex) -> int:
     """Conversations without a score, as far as is known."""
-    return max(0, run.planned - len(survey.entries)) if run.planned is not None else len(run.failures)
+    return max(0, run.planned - len(run_index.entries)) if run.planned is not None else len(run.failures)
 
 
 def _lacking(count: int, planned: int | None, failures: Mapping[str, int]) -> str:
@@ -65,9 +65,9 @@ def _lacking(count: int, planned: int | None, failures: Mapping[str, int]) -> st
     return f"{of} {'has' if count == 1 else 'have'} no score." + (f" {why}." if why else "")
 
 
-def _rated(survey: Survey) -> str:
+def _rated(run_index: RunIndex) -> str:
     """What the interval is drawn over: personas, and conversations of which no persona is known."""
-    parts = ((len(survey.rated_personas), "persona"), (survey.rated_alone, "conversation"))
+    parts = ((len(run_index.rated_personas), "persona"), (run_index.rated_alone, "conversation"))
     return " and ".join(f"{count} {name}{'s' * (count != 1)}" for count, name in parts if count)
 
 
@@ -94,10 +94,10 @@ def _shade(share: float | None) -> int:
     return 0 if not share else min(_SHADES, 1 + int(share / (100 / _SHADES)))
 
 
-def _mixed(survey: Survey) -> list[str]:
+def _mixed(run_index: RunIndex) -> list[str]:
     return [
         f"MIXED: {name} is not the same in all rows: {', '.join(sorted(values))}. They should not be counted together."
-        for name, values in survey.uniform.items()
+        for name, values in run_index.uniform.items()
         if len(values) > 1
     ]
 
@@ -114,16 +114,16 @@ def _failure(failure: Failure) -> Json:
     }
 
 
-def facts(run: RunContent, survey: Survey) -> list[Fact]:
+def facts(run: RunContent, run_index: RunIndex) -> list[Fact]:
     """What was run, by whom and when: label and values. What nobody wrote down is said to be unknown."""
     identity: Mapping[str, Any] = run.record.get("identity") or {}
-    simulators = sorted(name for speaker, name in survey.served if speaker == "persona")
+    simulators = sorted(name for speaker, name in run_index.served if speaker == "persona")
     found: list[Fact] = [
-        ("Chatbot", _served(survey, "provider", asked=_asked_for(identity))),
-        ("User simulators", [value for name in simulators for value in _served(survey, "persona", name, asked=name)]),
-        ("Judge", _served(survey, "judge")),
-        ("Rubric", _rubric(survey)),
-        ("Conversations", _conversations(survey)),
+        ("Chatbot", _served(run_index, "provider", asked=_asked_for(identity))),
+        ("User simulators", [value for name in simulators for value in _served(run_index, "persona", name, asked=name)]),
+        ("Judge", _served(run_index, "judge")),
+        ("Rubric", _rubric(run_index)),
+        ("Conversations", _conversations(run_index)),
         ("When", _when(run.record)),
     ]
     if identity.get("reverifies"):
@@ -131,8 +131,8 @@ def facts(run: RunContent, survey: Survey) -> list[Fact]:
     return [(label, values or ["unknown"]) for label, values in found]
 
 
-def _served(survey: Survey, speaker: str, name: str = "", *, asked: str = "") -> list[str]:
-    models = survey.served.get((speaker, name), Counter())
+def _served(run_index: RunIndex, speaker: str, name: str = "", *, asked: str = "") -> list[str]:
+    models = run_index.served.get((speaker, name), Counter())
     values = [
         model if len(models) == 1 else f"{model} ({count} conversation{'s' * (count != 1)})"
         for model, count in models.most_common()
@@ -151,23 +151,23 @@ def _asked_for(identity: Mapping[str, Any]) -> str:
     return text_of((server.get("settings") or {}).get("model"))
 
 
-def _rubric(survey: Survey) -> list[str]:
-    versions = sorted(survey.uniform.get("rubric_version", ()))
-    packs = [f"{pack}, revision {revision[:12]}" if revision else pack for pack, revision in sorted(survey.packs) if pack]
+def _rubric(run_index: RunIndex) -> list[str]:
+    versions = sorted(run_index.uniform.get("rubric_version", ()))
+    packs = [f"{pack}, revision {revision[:12]}" if revision else pack for pack, revision in sorted(run_index.packs) if pack]
     versions = [version for version in versions if not any(version in pack for pack in packs)]
-    digests = [f"pack SHA-256 {digest[:12]}" for digest in sorted(survey.uniform.get("pack_sha256", ()))]
+    digests = [f"pack SHA-256 {digest[:12]}" for digest in sorted(run_index.uniform.get("pack_sha256", ()))]
     parts = [*packs, *versions, *digests]
     return [", ".join(parts)] if parts else []
 
 
-def _conversations(survey: Survey) -> list[str]:
-    n, personas = len(survey.entries), len(survey.personas - {""})
-    repeats = 1 + max((entry.get("repeat", 0) for entry in survey.entries), default=0)
+def _conversations(run_index: RunIndex) -> list[str]:
+    n, personas = len(run_index.entries), len(run_index.personas - {""})
+    repeats = 1 + max((entry.get("repeat", 0) for entry in run_index.entries), default=0)
     parts = [f"{n} with {personas} persona{'s' * (personas != 1)}" if personas else str(n)]
     if repeats > 1:
         parts.append(f"{repeats} repeats")
-    if survey.turn_limits:
-        parts.append(f"up to {max(survey.turn_limits)} turns")
+    if run_index.turn_limits:
+        parts.append(f"up to {max(run_index.turn_limits)} turns")
     return [", ".join(parts)]
 
 

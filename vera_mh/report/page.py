@@ -52,7 +52,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("vera_mh.report"),
         autoescape=True,
-        finalize=said,  # Every expression of a template goes through it, so that none can be forgotten.
+        finalize=shown,  # Every expression of a template goes through it, so that none can be forgotten.
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -70,8 +70,8 @@ def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def said(value: Any) -> Any:
-    """A value as a template shows it: of a text, what would act is shown by its code point, as `said` in `dom.js` does it."""
+def shown(value: Any) -> Any:
+    """A value as a template shows it: of a text, what would act is shown by its code point, as `byCode` in `dom.js` does it."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
     return by_code(value)

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from vera_mh.metrics import compute_metrics
 from vera_mh.models import Json
 from vera_mh.report.content import RunContent
+from vera_mh.report.conversation_view import conversation_view
 from vera_mh.report.embedding import PER_BLOCK, block_scripts, json_script
 from vera_mh.report.overview import overview
 from vera_mh.report.page import page
-from vera_mh.report.reading import reading
-from vera_mh.report.survey import Survey
+from vera_mh.report.run_index import RunIndex
 from vera_mh.rubric import Question
 
 SCRIPTS = ("dom.js", "store.js", "filters.js", "list.js", "chat.js", "judging.js", "routing.js", "run.js")
@@ -27,20 +27,20 @@ def run_page(run: RunContent) -> Iterator[str]:
     Raises:
         RowError: A row holds no ratings, or one that is none.
     """
-    survey = Survey()
-    metrics = compute_metrics(survey.watch(run.rows()))
+    run_index = RunIndex()
+    metrics = compute_metrics(run_index.watch(run.rows()))
     index = {
-        "dimensions": list(survey.dimensions),
+        "dimensions": list(run_index.dimensions),
         "questions": questions_json(run.questions),
         "perBlock": PER_BLOCK,
-        "rows": survey.index(),
+        "rows": run_index.complete_entries(),
     }
     content = {
         "title": run.name,
         "metrics": metrics,
         "index": json_script("index", index),
-        "blocks": block_scripts(reading(row) for row in run.rows()),
-        **overview(run, survey, metrics),
+        "blocks": block_scripts(conversation_view(row) for row in run.rows()),
+        **overview(run, run_index, metrics),
     }
     yield from page("run.html.j2", SCRIPTS, content)
 

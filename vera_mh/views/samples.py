@@ -64,8 +64,8 @@ def sample(row: Row) -> Json:
 def _messages(row: Row) -> list[Json]:
     prompt = text_of(mapping(row.get("simulation")).get("provider_system_prompt"))
     system = [{"role": "system", "content": prompt}] if prompt else []
-    said = [{"role": "user" if turn.speaker == PERSONA else "assistant", "content": turn.text} for turn in turns_of(row)]
-    return [*system, *said]
+    turns = [{"role": "user" if turn.speaker == PERSONA else "assistant", "content": turn.text} for turn in turns_of(row)]
+    return [*system, *turns]
 
 
 def _scores(row: Row) -> dict[str, Json]:

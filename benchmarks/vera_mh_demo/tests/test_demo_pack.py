@@ -168,12 +168,12 @@ def test_every_form_of_goto_is_used_in_the_sixteen_conversations(played):
     steps = [step for conversation in played.values() for step in conversation.verdict.path]
     implicit = {step.answer for step in steps if step.question.implicit}
     explicit = [step for step in steps if not step.question.implicit]
-    forms = {re.sub(r"\d+", "ID", step.lead.goto or "blank") for step in explicit}
+    forms = {re.sub(r"\d+", "ID", step.transition.goto or "blank") for step in explicit}
     assert implicit == {"Yes", "No"}
     assert forms == {"ID", "blank", "END", "ASSIGN_END", "NOT_RELEVANT>>ID"}
-    assert {step.lead.move for step in steps} == set(Move)
+    assert {step.transition.move for step in steps} == set(Move)
     assert any(step.special_case for step in steps)
-    assert any(step.lead.move is Move.NOT_RELEVANT and not step.special_case for step in steps)
+    assert any(step.transition.move is Move.NOT_RELEVANT and not step.special_case for step in steps)
     assert {step.answer for step in steps} > {"Yes", "No"}
 
 

@@ -54,7 +54,7 @@ def test_a_page_is_written_beside_the_run_and_shows_its_metrics_and_conversation
     page, metrics = page_at("x_report.html"), metrics_at("x_aggregate_metrics.json")
     assert page.numbers == {name: metrics[name] for name in page.numbers}
     assert "vera_score/ci95_low" in page.numbers
-    assert [reading["id"] for reading in page.readings()] == [row["id"] for row in read_jsonl(run)]
+    assert [view["id"] for view in page.views()] == [row["id"] for row in read_jsonl(run)]
     assert "complete 4 of 4 conversations scored, 0 failed" in page.text
     assert "What it took" in page.text
     assert "Judge vera_mh_demo_judge" in page.text
@@ -225,8 +225,8 @@ def test_two_runs_are_shown_side_by_side(gym: Gym, run: Path):
     page = page_at("both.html")
     (found,) = json.loads(Path("both.json").read_bytes())
     assert page.numbers == {name: found["differences"][name] for name in page.numbers}
-    assert len(page.readings()) == 4
-    assert {pair["base"]["persona"] for pair in page.readings()} == {pair["other"]["persona"] for pair in page.readings()}
+    assert len(page.views()) == 4
+    assert {pair["base"]["persona"] for pair in page.views()} == {pair["other"]["persona"] for pair in page.views()}
 
 
 def test_a_comparison_page_that_is_there_or_shows_more_than_two_runs_is_refused(gym: Gym, run: Path):

@@ -338,10 +338,10 @@ def test_what_is_said_of_ways_is_what_the_walks_do(text):
     rubric = parse_rubric(text)
     unreachable = {what.split()[1] for what in found if "cannot be reached" in what}
     assert unreachable == set(rubric.order) - asked
-    lost = {step.question.id for step in steps if step.lead.to is not None and step.lead.to not in rubric.questions}
+    lost = {step.question.id for step in steps if step.transition.to is not None and step.transition.to not in rubric.questions}
     told = {what.partition(" of question ")[2].split()[0] for what in found if "there is no question" in what}
     assert told & asked == lost
-    back = any(step.next_question is None and step.lead.to in rubric.questions for step in steps)
+    back = any(step.next_question is None and step.transition.to in rubric.questions for step in steps)
     looped = [what.partition(" of question ")[2].split()[0] for what in found if "leads back" in what]
     assert any(id_ in asked for id_ in looped) == back
 

@@ -65,7 +65,7 @@ def test_a_pair_is_the_same_conversation_of_both_runs_in_whatever_order_they_lie
     base = example_rows()
     other = [row | {"_ng_task_index": 100 - row["_ng_task_index"]} for row in base][1:]
     page = page_of(base, other)
-    pairs = page.readings()
+    pairs = page.views()
     assert len(pairs) == len(page.index["rows"]) == len(base) - 1
     assert all(pair["base"]["id"] == pair["other"]["id"] for pair in pairs)
     assert [pair["base"]["key"] for pair in pairs] == [row["key"] for row in page.index["rows"]]

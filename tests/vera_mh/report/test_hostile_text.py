@@ -47,11 +47,11 @@ def test_planted_text_adds_no_element_and_no_attribute(planted: str):
 @pytest.mark.parametrize("planted", PLANTED)
 def test_planted_text_is_on_the_page_as_it_was_written(planted: str):
     text = PLANTED[planted]
-    (reading,) = Page(hostile_pages(text)[0]).readings()
-    assert {turn["text"] for turn in reading["turns"]} == {text}
-    assert {step["reasoning"] for step in reading["path"]} == {text}
-    (both,) = Page(hostile_pages(text)[1]).readings()
-    assert both["other"] == reading
+    (view,) = Page(hostile_pages(text)[0]).views()
+    assert {turn["text"] for turn in view["turns"]} == {text}
+    assert {step["reasoning"] for step in view["path"]} == {text}
+    (both,) = Page(hostile_pages(text)[1]).views()
+    assert both["other"] == view
 
 
 @pytest.mark.parametrize("planted", PLANTED)

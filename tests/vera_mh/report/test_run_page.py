@@ -114,20 +114,20 @@ def test_rows_that_tell_neither_persona_nor_risk_level_nor_simulation_are_shown(
     assert "By user simulator" not in page.text
     assert "No interval: too few are rated, 1 conversation." in page.text
     assert CAVEAT_WITHOUT_SIMULATION in page.text
-    (entry,), (reading,) = page.index["rows"], page.readings()
-    assert (entry["key"], reading["key"]) == ("3-1", "3-1")
-    assert reading["turns"] == []
-    assert reading["path"] == []
+    (entry,), (view,) = page.index["rows"], page.views()
+    assert (entry["key"], view["key"]) == ("3-1", "3-1")
+    assert view["turns"] == []
+    assert view["path"] == []
 
 
 @pytest.mark.parametrize("wrong", [None, 1, "text", [], [1], {}, {"a": 1}])
 def test_fields_of_another_shape_than_a_row_has_are_passed_over(wrong: Any):
     row = example_rows()[-1]
     named = ("rating_reasoning", "yes_question_ids", "question_path", "judge_receipts", "persona", "response", "judge_model")
-    (reading,) = page_of([row | dict.fromkeys(named, wrong)]).readings()
-    assert len(reading["turns"]) == len(row["conversation"])
+    (view,) = page_of([row | dict.fromkeys(named, wrong)]).views()
+    assert len(view["turns"]) == len(row["conversation"])
     simulation = {**row["simulation"], "turn_records": wrong, "provider_system_prompt": wrong}
-    assert page_of([row | {"simulation": simulation}]).readings()[0]["path"]
+    assert page_of([row | {"simulation": simulation}]).views()[0]["path"]
 
 
 def test_a_row_without_ratings_is_refused_and_named():
@@ -167,31 +167,31 @@ def test_what_a_reader_should_know_before_the_score_is_said():
 
 def test_a_conversation_is_there_whole_with_the_path_of_the_judge_and_its_receipts():
     rows = example_rows()
-    readings = page_of(rows).readings()
-    assert [reading["persona"] for reading in readings] == [row["persona_name"] for row in rows]
-    for row, reading in zip(rows, readings, strict=True):
-        assert [turn.get("text", "") for turn in reading["turns"]] == [turn["response"] for turn in row["conversation"]]
-        assert [(step["id"], step["answer"]) for step in reading["path"]] == [
+    views = page_of(rows).views()
+    assert [view["persona"] for view in views] == [row["persona_name"] for row in rows]
+    for row, view in zip(rows, views, strict=True):
+        assert [turn.get("text", "") for turn in view["turns"]] == [turn["response"] for turn in row["conversation"]]
+        assert [(step["id"], step["answer"]) for step in view["path"]] == [
             (step["question_id"], step["answer"]) for step in row["question_path"]
         ]
-        assert {rated["dimension"]: rated["rating"] for rated in reading["ratings"]} == row["ratings"]
-        assert sum(len(step.get("calls", [])) for step in reading["path"]) == row["judge_calls"]
+        assert {rated["dimension"]: rated["rating"] for rated in view["ratings"]} == row["ratings"]
+        assert sum(len(step.get("calls", [])) for step in view["path"]) == row["judge_calls"]
 
 
 def test_what_was_asked_ahead_stands_apart_from_the_path():
     row = example_rows()[0]
     spoken = {**row["judge_receipts"][0], "question_id": "99", "speculative": True, "content": "in vain"}
-    (reading,) = page_of([row | {"judge_receipts": [*row["judge_receipts"], spoken]}]).readings()
-    assert [(call["id"], call["said"]) for call in reading["ahead"]] == [("99", "in vain")]
-    assert "in vain" not in str(reading["path"])
+    (view,) = page_of([row | {"judge_receipts": [*row["judge_receipts"], spoken]}]).views()
+    assert [(call["id"], call["said"]) for call in view["ahead"]] == [("99", "in vain")]
+    assert "in vain" not in str(view["path"])
 
 
 def test_a_reply_that_could_not_be_read_is_kept_with_the_question_that_it_was_for():
     row = example_rows()[0]
     unread = {**row["judge_receipts"][0], "content": "no JSON"}
     read = {**row["judge_receipts"][0], "attempt": 2}
-    (reading,) = page_of([row | {"judge_receipts": [unread, read, *row["judge_receipts"][1:]]}]).readings()
-    first = reading["path"][0]["calls"]
+    (view,) = page_of([row | {"judge_receipts": [unread, read, *row["judge_receipts"][1:]]}]).views()
+    first = view["path"][0]["calls"]
     assert [call.get("said") for call in first] == ["no JSON", None]
 
 

@@ -24,7 +24,7 @@ function h(tag, attributes, ...children) {
 // characters.py, which says what is left as it is; the first group is a flag.
 const ACTING = /(\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f})|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
 
-function said(text) {
+function byCode(text) {
   const whole = String(text), parts = [];
   let from = 0;
   for (const found of whole.matchAll(ACTING)) {
@@ -36,7 +36,7 @@ function said(text) {
   return [...parts, whole.slice(from)];
 }
 
-const isolated = (text) => h('bdi', {}, said(text));
+const isolated = (text) => h('bdi', {}, byCode(text));
 const plural = (count, one, many) => count + ' ' + (count === 1 ? one : many || one + 's');
 const points = (value) => (value === null || value === undefined ? '–' : value.toFixed(2));
 const signed = (value) => (value === null || value === undefined ? '–' : value === 0 ? '0.00' : (value > 0 ? '+' : '−') + Math.abs(value).toFixed(2));

@@ -3,8 +3,8 @@
 const letterOf = (rating) => LETTERS[rating] || '-';
 const questionId = (prefix, id) => prefix + 'q-' + encodeURIComponent(id);
 
-function verdict(reading, linkTo) {
-  return h('ul', { class: 'verdict', 'aria-label': 'Ratings' }, reading.ratings.map((rated) => {
+function verdict(view, linkTo) {
+  return h('ul', { class: 'verdict', 'aria-label': 'Ratings' }, view.ratings.map((rated) => {
     const rating = RATINGS[letterOf(rated.rating)];
     const links = rated.decided.map((id) => h('a', { href: linkTo(id) }, 'Q' + id));
     return h('li', { class: rating.kind },
@@ -22,12 +22,12 @@ function leadsTo(step) {
   return goto_.startsWith('NOT_RELEVANT>>') ? 'this dimension is Not Relevant, ' + on : on;
 }
 
-function judgePath(reading, prefix) {
+function judgePath(view, prefix) {
   const decides = new Map();
-  for (const rated of reading.ratings) for (const id of rated.decided) decides.set(id, [...(decides.get(id) || []), rated]);
+  for (const rated of view.ratings) for (const id of rated.decided) decides.set(id, [...(decides.get(id) || []), rated]);
   const parts = [];
   let dimension = null;
-  for (const step of reading.path) {
+  for (const step of view.path) {
     if (step.dimension && step.dimension !== dimension) {
       dimension = step.dimension;
       parts.push(h('li', { class: 'heading' }, h('h3', {}, isolated(dimension))));
@@ -48,9 +48,9 @@ function pathStep(step, decides, prefix) {
   const text = questionText(step.id);
   const answer = h('p', { class: 'answer' }, h('span', { class: 'sr' }, 'Answer: '), h('strong', {}, isolated(step.answer || '')), ' ', h('span', { class: 'leads' }, leadsTo(step)));
   return h('li', { class: 'step ' + (worst ? 'decides ' + worst : ''), id: questionId(prefix, step.id), tabindex: '-1' },
-    h('p', { class: 'question' }, h('span', { class: 'id' }, 'Q' + step.id), text ? h('span', { dir: 'auto' }, said(text)) : null),
+    h('p', { class: 'question' }, h('span', { class: 'id' }, 'Q' + step.id), text ? h('span', { dir: 'auto' }, byCode(text)) : null),
     answer,
-    step.special ? h('p', { class: 'small' }, 'This question answers itself; the judge was not asked.') : step.reasoning ? h('p', { class: 'reasoning', dir: 'auto' }, said(step.reasoning)) : null,
+    step.special ? h('p', { class: 'small' }, 'This question answers itself; the judge was not asked.') : step.reasoning ? h('p', { class: 'reasoning', dir: 'auto' }, byCode(step.reasoning)) : null,
     decides.map((rated) => h('p', { class: 'decision' }, 'Decided ', isolated(rated.dimension), ': ', h('strong', {}, RATINGS[letterOf(rated.rating)].name))),
     step.fallback ? h('p', { class: 'flag' }, 'The reply ', isolated('“' + (step.raw || '') + '”'), ' fits no option; the first option stands in.') : step.raw ? h('p', { class: 'flag calm' }, 'Said as ', isolated('“' + step.raw + '”')) : null,
     receipts(step.calls || []));
@@ -61,28 +61,28 @@ function receipts(calls) {
   const retries = calls.length - 1;
   const facts = calls.map((call) => h('li', {},
     h('p', {}, joined([call.attempt && 'attempt ' + call.attempt, call.model && isolated(call.model), call.finish && 'finished: ' + call.finish, call.read !== undefined && call.read + ' tokens read', call.written !== undefined && call.written + ' written', call.response && isolated(call.response), call.prompt && 'prompt ' + call.prompt], ' · ')),
-    call.said ? h('p', { class: 'raw', dir: 'auto' }, said(call.said)) : null));
+    call.said ? h('p', { class: 'raw', dir: 'auto' }, byCode(call.said)) : null));
   return h('details', { class: 'receipts' }, h('summary', {}, retries ? plural(calls.length, 'call') + ', ' + plural(retries, 'reply', 'replies') + ' could not be read' : 'Receipt'), h('ul', {}, facts));
 }
 
-function askedAhead(reading) {
-  const ahead = reading.ahead || [];
+function askedAhead(view) {
+  const ahead = view.ahead || [];
   if (!ahead.length) return null;
   return h('details', { class: 'ahead' }, h('summary', {}, 'Asked ahead and not needed: ' + plural(ahead.length, 'call')),
     h('p', { class: 'small' }, 'These answers are in no rating. They were asked for before it was known that the path would not reach them.'),
     h('ul', { class: 'path' }, ahead.map((call) => h('li', { class: 'step' },
-      h('p', { class: 'question' }, h('span', { class: 'id' }, 'Q' + call.id), questionText(call.id) ? h('span', { dir: 'auto' }, said(questionText(call.id))) : null),
-      call.said ? h('p', { class: 'raw', dir: 'auto' }, said(call.said)) : null,
+      h('p', { class: 'question' }, h('span', { class: 'id' }, 'Q' + call.id), questionText(call.id) ? h('span', { dir: 'auto' }, byCode(questionText(call.id))) : null),
+      call.said ? h('p', { class: 'raw', dir: 'auto' }, byCode(call.said)) : null,
       h('p', { class: 'small' }, joined([call.model && isolated(call.model), call.read !== undefined && call.read + ' tokens read', call.written !== undefined && call.written + ' written'], ' · '))))));
 }
 
-function judgingOf(reading, prefix) {
+function judgingOf(view, prefix) {
   const known = Object.keys(INDEX.questions).length;
-  const nr = reading.ratings.filter((rated) => rated.rating === 'Not Relevant' && rated.reasoning);
+  const nr = view.ratings.filter((rated) => rated.rating === 'Not Relevant' && rated.reasoning);
   return [
     known ? null : h('p', { class: 'small' }, 'The wording of the questions is not here: their pack was not on the machine that wrote this page.'),
-    judgePath(reading, prefix),
-    nr.length ? h('details', { class: 'receipts' }, h('summary', {}, 'Why Not Relevant'), h('ul', {}, nr.map((rated) => h('li', { dir: 'auto' }, isolated(rated.dimension), ': ', said(rated.reasoning))))) : null,
-    askedAhead(reading),
+    judgePath(view, prefix),
+    nr.length ? h('details', { class: 'receipts' }, h('summary', {}, 'Why Not Relevant'), h('ul', {}, nr.map((rated) => h('li', { dir: 'auto' }, isolated(rated.dimension), ': ', byCode(rated.reasoning))))) : null,
+    askedAhead(view),
   ];
 }

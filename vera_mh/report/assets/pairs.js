@@ -71,14 +71,14 @@ function besides(row, pair) {
   ];
 }
 
-function oneSide(row, reading, side, name) {
+function oneSide(row, view, side, name) {
   const link = (id) => '#c/' + row.key + '/q/' + side + '~' + encodeURIComponent(id);
   return h('section', { class: 'pane card', 'aria-labelledby': side + '-title', tabindex: '0' },
     h('h2', { id: side + '-title' }, side === 'base' ? 'Base: ' : 'Other: ', isolated(name)),
-    verdict(reading, link),
-    personaSheet(reading),
-    chat(reading, side + '-'),
-    h('details', { class: 'ahead' }, h('summary', {}, 'The judge’s path'), judgingOf(reading, side + '-')));
+    verdict(view, link),
+    personaSheet(view),
+    chat(view, side + '-'),
+    h('details', { class: 'ahead' }, h('summary', {}, 'The judge’s path'), judgingOf(view, side + '-')));
 }
 
 startRouting({ list: 'show-list', c: 'show-reader' }, list, {

@@ -46,23 +46,23 @@ async function showConversation(key, question) {
     return;
   }
   if (section.dataset.key !== key) {
-    const reading = await conversation(row);
-    section.replaceChildren(...reader(row, reading));
+    const view = await conversation(row);
+    section.replaceChildren(...reader(row, view));
     section.dataset.key = key;
   }
   if (question) goTo(document.getElementById(questionId('', question)));
 }
 
-function reader(row, reading) {
+function reader(row, view) {
   const link = (id) => '#c/' + row.key + '/q/' + encodeURIComponent(id);
   const facts = joined([row.risk && 'risk level ' + row.risk, row.simulator && ['played by ', isolated(row.simulator)], row.repeat && 'repeat ' + row.repeat, row.turns && plural(row.turns, 'turn'), row.score === null ? 'nothing rated' : 'own score ' + points(row.score)], ' · ');
   return [
     steps(row),
     h('div', {}, h('h1', { tabindex: '-1' }, isolated(row.persona || row.id || 'Conversation ' + row.key)), h('p', { class: 'small' }, facts, ' ', flags(row))),
-    verdict(reading, link),
+    verdict(view, link),
     h('div', { class: 'reading' },
-      h('section', { class: 'pane card', 'aria-labelledby': 'transcript-title', tabindex: '0' }, h('h2', { id: 'transcript-title' }, 'Transcript'), personaSheet(reading), chat(reading, '')),
-      h('section', { class: 'pane card', 'aria-labelledby': 'path-title', tabindex: '0' }, h('h2', { id: 'path-title' }, 'The judge’s path'), judgingOf(reading, ''))),
+      h('section', { class: 'pane card', 'aria-labelledby': 'transcript-title', tabindex: '0' }, h('h2', { id: 'transcript-title' }, 'Transcript'), personaSheet(view), chat(view, '')),
+      h('section', { class: 'pane card', 'aria-labelledby': 'path-title', tabindex: '0' }, h('h2', { id: 'path-title' }, 'The judge’s path'), judgingOf(view, ''))),
   ];
 }
 

@@ -39,7 +39,7 @@ async function conversation(row) {
   return (await block(Math.floor(row.place / INDEX.perBlock)))[row.place % INDEX.perBlock];
 }
 
-const spoken = (reading) => [...reading.turns.map((turn) => turn.text || ''), ...reading.path.map((step) => step.reasoning || '')];
+const spoken = (view) => [...view.turns.map((turn) => turn.text || ''), ...view.path.map((step) => step.reasoning || '')];
 const textsOf = (item) => (item.base ? [...spoken(item.base), ...spoken(item.other)] : spoken(item));
 
 // Looks for words in everything that was said; tells after every block how far it is, and stops when told to.

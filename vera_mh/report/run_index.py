@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
 # SPDX-License-Identifier: Apache-2.0
-"""One look at all rows of a run: an entry of the list for each conversation, and which models answered."""
+"""The index of a run, made in one pass over its rows: an entry for each conversation, and which models answered."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LETTERS = {BEST_PRACTICE: "B", NEUTRAL: "S", HIGH_HARM: "H", NOT_RELEVANT: "N", 
 
 
 @dataclass(slots=True)
-class Survey:
+class RunIndex:
     """What is known of the rows that went by.
 
     Attributes:
@@ -31,7 +31,8 @@ class Survey:
         rated_alone: Conversations with any rating but Not Relevant, of which no persona is known.
         served: Who spoke (`provider`, `judge`, or a user simulator by name) -> model as served -> conversations.
         uniform: Field that should be the same in all rows -> its values.
-        turn_limits: Turns at the most.
+        turn_limits: How many turns the conversations could have at the most.
+        packs: Name and upstream revision of the packs that rated the rows.
     """
 
     entries: list[Json] = field(default_factory=list)
@@ -55,8 +56,8 @@ class Survey:
             self._note(row)
             yield row
 
-    def index(self) -> list[Json]:
-        """The entries, now that all dimensions are known."""
+    def complete_entries(self) -> list[Json]:
+        """The entries once all rows went by, each with a rating for every dimension of the run (`-` where it has none)."""
         width = len(self.dimensions)
         return [entry | {"ratings": entry["ratings"].ljust(width, "-")} for entry in self.entries]
 

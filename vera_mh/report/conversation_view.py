@@ -11,8 +11,12 @@ from vera_mh.score import conversation_score
 from vera_mh.stored_row import StoredStep, StoredTurn, mapping, mappings, path_of, reason_of, text_of, turns_of
 
 
-def reading(row: Row) -> Json:
-    """What the page shows of one scored row."""
+def conversation_view(row: Row) -> Json:
+    """What a page shows of one scored row.
+
+    Returns:
+        Plain JSON, texts as they came. What says nothing (null, blank, false or empty) is left out of turns, steps and calls.
+    """
     simulation = mapping(row.get("simulation"))
     return {
         "key": row_key(row),
@@ -43,7 +47,7 @@ def _turn(turn: StoredTurn) -> Json:
         "ms": turn.record.get("latency_ms"),
         "tokens": mapping(turn.record.get("usage")).get("output_tokens"),
     }
-    return _said(entry)
+    return _without_blanks(entry)
 
 
 def _rating(row: Row, dimension: str, rating: str) -> Json:
@@ -80,16 +84,16 @@ def _step(step: StoredStep, calls: list[Row]) -> Json:
         "next": step.following,
         "special": step.special,
         # The last call's reply is the answer and the reasoning; those before it could not be read.
-        "calls": [_call(call, said=number < len(calls) - 1) for number, call in enumerate(calls)],
+        "calls": [_call(call, with_content=number < len(calls) - 1) for number, call in enumerate(calls)],
     }
-    return _said(entry)
+    return _without_blanks(entry)
 
 
 def _ahead(receipt: Row) -> Json:
-    return {"id": text_of(receipt.get("question_id")), **_call(receipt, said=True)}
+    return {"id": text_of(receipt.get("question_id")), **_call(receipt, with_content=True)}
 
 
-def _call(receipt: Row, *, said: bool) -> Json:
+def _call(receipt: Row, *, with_content: bool) -> Json:
     usage = mapping(receipt.get("usage"))
     call = {
         "model": text_of(receipt.get("judge_model")),
@@ -99,11 +103,11 @@ def _call(receipt: Row, *, said: bool) -> Json:
         "written": usage.get("completion_tokens"),
         "response": text_of(receipt.get("response_id")),
         "prompt": text_of(receipt.get("prompt_sha256"))[:12],
-        "said": text_of(receipt.get("content")) if said else "",
+        "said": text_of(receipt.get("content")) if with_content else "",
     }
-    return _said(call)
+    return _without_blanks(call)
 
 
-def _said(entry: Json) -> Json:
+def _without_blanks(entry: Json) -> Json:
     """An entry without what says nothing."""
     return {name: value for name, value in entry.items() if value not in (None, "", False, [])}
