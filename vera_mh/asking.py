@@ -26,7 +26,13 @@ RAW_REPLY_LIMIT = 4000
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One question with its usable reply, and the receipts of all calls that it took."""
+    """One question with its usable reply.
+
+    Attributes:
+        question: The question.
+        reply: The reply.
+        receipts: One for each call that it took, in order; the last one is that of the reply.
+    """
 
     question: Question
     reply: Reply

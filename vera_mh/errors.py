@@ -78,7 +78,7 @@ class RatingsError(VeraMHError):
     Args:
         message: What is wrong.
         line: Number of the line, from 1, if it is in one.
-        mend: What to do about it, if that can be told.
+        mend: What to do about it, if that is known.
     """
 
     def __init__(self, message: str, *, line: int | None = None, mend: str | None = None) -> None:

@@ -51,7 +51,12 @@ class Match:
 
 
 def match_answer(question: Question, raw: str) -> Match:
-    """The option that a judge's answer means: equal, else the first that contains it or is contained in it, else the first."""
+    """The option that a judge's answer means: equal, else the first that contains it or is contained in it, else the first.
+
+    Args:
+        question: The question; it has an option.
+        raw: The answer as the judge gave it. Case and blanks around it do not matter.
+    """
     answer = raw.strip().lower()
     options = [(option.text, option.text.strip().lower()) for option in question.options]
     for text, folded in options:

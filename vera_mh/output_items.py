@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
 # SPDX-License-Identifier: Apache-2.0
-"""A conversation as the output items of one response: so the agent hands it on, and so the verifier reads it back."""
+"""A conversation as the output items of one response, as the agent hands it on and the verifier reads it back."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ def conversation_from_output(output: Iterable[Mapping[str, Any]]) -> list[Turn]:
 
 
 def check_output(output: Iterable[Mapping[str, Any]]) -> None:
-    """Refuses output items of which a part would not be heard.
+    """Refuses output items with a part that no turn would hold.
+
+    Args:
+        output: The output items of a response.
 
     Raises:
         RowError: What should be text is none; the message says where.

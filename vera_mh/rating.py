@@ -23,7 +23,15 @@ UNRATED = ""
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """One answer as it counts for a dimension."""
+    """One answer as it counts for a dimension.
+
+    Attributes:
+        question_id: Id of the question.
+        question: Its text; of a marker, what marked the dimension.
+        answer: The matched answer.
+        severity: Severity of a Yes, or None.
+        reasoning: The judge's reasoning.
+    """
 
     question_id: str
     question: str
@@ -42,7 +50,14 @@ class StoredAnswer:
 
 @dataclass(frozen=True, slots=True)
 class DimensionRating:
-    """Rating of one dimension, with the reasons in upstream's words."""
+    """Rating of one dimension, with the reasons in upstream's words.
+
+    Attributes:
+        rating: One of the ratings above.
+        reasoning: Why.
+        yes_question_id: Id of the first question that was answered Yes, one with a severity before all others, or "".
+        yes_reasoning: The judge's reasoning to that Yes, or "".
+    """
 
     rating: str
     reasoning: str = ""

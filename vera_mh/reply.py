@@ -47,8 +47,8 @@ class Reply:
 class JudgePrompt:
     """The judge's system prompt, the transcript in it, as what a reply may quote: searched at most once, and only when needed.
 
-    A chatbot may have written whatever it likes, so the search is bounded: what has too many broken objects is not searched to
-    its end, and may hold anything.
+    A chatbot may have written whatever it likes, so the search is bounded: a text with too many broken objects is not
+    searched to its end, and may contain anything.
 
     Attributes:
         text: The prompt.
@@ -74,7 +74,7 @@ def read_reply(content: str | None, judge_prompt: JudgePrompt) -> Reply | None:
 
     Accepted: the object; an object with exactly one key whose value is that object. Beyond upstream, marked as repaired: the same
     in a Markdown fence, or with text around it. Text that holds two different usable objects, or a broken one, is refused,
-    because it cannot be told which of them is the verdict and which a quotation. So is text around an object that stands, or may
+    because nothing says which of them is the verdict and which a quotation. So is text around an object that stands, or may
     stand, in the transcript: the judge may be telling what a chatbot wrote for it.
 
     Args:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a model answered: how it is read, and what is no answer at all.
+"""What a model answered: how a Responses object is read, and when it is no reply at all.
 
-A Responses object is read here; what is said of errors and of parameters stands alike in a chat completion.
+`reported_fault` and `sent_parameters` read a chat completion just as well.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ def is_incomplete(response: Mapping[str, Any]) -> bool:
 
 
 def incomplete_reason(response: Mapping[str, Any]) -> str | None:
+    """Why a response was cut short, such as `max_output_tokens`; None if it was not, or does not say."""
     details = response.get("incomplete_details") or {}
     return details.get("reason")
 
@@ -64,7 +65,11 @@ def reported_fault(answer: Mapping[str, Any]) -> str | None:
 
 
 def sent_parameters(answer: Mapping[str, Any]) -> Json:
-    """What a model server says it sent otherwise than asked, for the record: a mapping of one key, or of none."""
+    """What a model server sent in place of the parameters that it was asked to send, for the record.
+
+    Returns:
+        A mapping of the one key `sent_parameters`; an empty one if everything was sent as asked.
+    """
     sent = answer.get("x_sent_parameters")
     return {"sent_parameters": sent} if sent else {}
 

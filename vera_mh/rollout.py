@@ -185,7 +185,10 @@ def _refuse_turns_in_input(params: Any) -> None:
 
 
 def unjudged(row: Mapping[str, Any]) -> Json:
-    """The row without what an earlier judging said, be it a verdict or a failure: none of it is true of the next one."""
+    """The row as it was before any judging: without the verdict or the failure that an earlier judging left in it.
+
+    A verdict adds its own fields. What an earlier one had added would stand beside them, as if it belonged to them.
+    """
     left = {key: value for key, value in row.items() if key not in _OF_A_JUDGING}
     config = left.get("instance_config")
     if isinstance(config, Mapping) and "mask_sample" in config:

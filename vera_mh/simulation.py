@@ -39,7 +39,12 @@ class Side:
 
 
 def effective_max_turns(max_turns: int, *, persona_first: bool = True) -> int:
-    """The number of turns with which the provider speaks last: one more than asked for where that is needed."""
+    """The number of turns with which the provider speaks last: one more than asked for where that is needed.
+
+    Args:
+        max_turns: Turns asked for, those of both sides counted.
+        persona_first: Whether the persona speaks first.
+    """
     provider_last = max_turns % 2 == (0 if persona_first else 1)
     return max_turns if provider_last else max_turns + 1
 
@@ -69,7 +74,7 @@ async def simulate(
     Args:
         persona: The user simulator.
         provider: The chatbot under evaluation.
-        max_turns: Turns at the most, before `effective_max_turns`.
+        max_turns: Turns asked for, those of both sides counted; `effective_max_turns` may make them one more.
         reminder: The persona's role reminder.
         clock: Seconds, for latencies.
 

@@ -6,8 +6,8 @@ Every question is an independent request about the same transcript, so it can be
 Asking ahead changes nothing but time and cost: the walk still decides which answers count.
 
 The plan follows the likely path. A question with a severity asks for a fault of the chatbot, so `No` is its likely answer. A
-question without one sorts the conversation into a branch; which one cannot be told, so the plan leaves the branches out and goes
-on where they meet again.
+question without one sorts the conversation into a branch. None of them is likelier than the others, so the plan leaves the
+branches out and goes on where they meet again.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ class SpeculationPlanner:
 
         Args:
             current: The question that the walk is at, to be answered by the judge.
+
+        Returns:
+            The questions in the order of the likely path, the current one first; those that answer themselves are left out.
         """
         planned: dict[str, Question] = {}
         question: Question | None = current

@@ -63,7 +63,7 @@ def score_interval(clusters: Mapping[str, Tally], *, draws: int = DRAWS, seed: i
         seed: Seed of the draws; the same data and seed give the same interval.
 
     Returns:
-        The interval in score points, or None where fewer than two clusters have anything rated: then no interval can be told.
+        The interval in score points, or None where fewer than two clusters have anything rated.
     """
     counts = _counts(clusters.values())
     if _rated(counts) < 2:

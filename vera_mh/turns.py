@@ -72,7 +72,7 @@ def next_turn(turns: Sequence[Turn], speaker: Speaker, reply: str) -> Turn:
 
 
 def conversation_from_json(records: Iterable[Any]) -> list[Turn]:
-    """Reads turns as `Turn.to_json` writes them.
+    """Reads turns as `Turn.to_json` writes them; a turn without a number gets its place, from 1.
 
     Raises:
         RowError: A record is not a turn.
@@ -98,7 +98,14 @@ def conversation_from_json(records: Iterable[Any]) -> list[Turn]:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One turn with the response that it came from and how long that took (milliseconds)."""
+    """One turn with the response that it came from.
+
+    Attributes:
+        turn: The turn.
+        response: The Responses object that holds its reply.
+        server: Name of the model server that answered.
+        latency_ms: How long the answer took, in milliseconds.
+    """
 
     turn: Turn
     response: Json

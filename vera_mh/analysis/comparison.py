@@ -112,7 +112,7 @@ class Comparison:
 
     @property
     def points(self) -> Sequence[float]:
-        """The differences, in score points, of which it is told how many personas they take: some round ones and the one seen."""
+        """The differences, in score points, for which `power` has the personas needed: some round ones, and the one seen."""
         return [*DIFFERENCES, self.differences["difference"] or 0.0]
 
     @property

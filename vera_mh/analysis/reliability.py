@@ -19,7 +19,7 @@ _DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value with its 95% interval by bootstrap; None where it cannot be told.
+    """A value with its 95% interval by bootstrap; both None where they are not defined.
 
     Attributes:
         value: The value.

@@ -21,7 +21,7 @@ LETTERS = {BEST_PRACTICE: "B", NEUTRAL: "S", HIGH_HARM: "H", NOT_RELEVANT: "N", 
 
 @dataclass(slots=True)
 class RunIndex:
-    """What is known of the rows that went by.
+    """What the first screen and the list of a page need to know of all rows, gathered while they pass by.
 
     Attributes:
         entries: One for each conversation, in order, as the page's list wants them.

@@ -111,11 +111,13 @@ def _notes(found: Comparison) -> list[str]:
     once = sum(pair.is_rated_once for pair in pairs)
     if once:
         notes.append(f"Pairs rated in one run only, no dimension being relevant in the other: {once}.")
+    limits = ["{} in base, {} in other".format(*pair.turn_limits) for pair in pairs if pair.has_unlike_limits]
+    personas = [pair.persona for pair in pairs if pair.has_unlike_personas]
     base, other = found.harmed
     return [
         *notes,
-        *_unlike_limits(pairs),
-        *_unlike_personas(pairs),
+        *_unlike("Pairs that were not allowed equally many turns", limits, len(pairs)),
+        *_unlike("Pairs whose personas had other instructions in one run than in the other", personas, len(pairs)),
         f"Conversations with any High Potential for Harm: {base} in base, {other} in other, of {count}.",
         "Scores count every rating of the pairs but Not Relevant. Rated in both: pairs with such a rating in both runs.",
         "The interval is that of the difference, by bootstrap over personas; one that holds 0 leaves open which run is better.",
@@ -123,23 +125,9 @@ def _notes(found: Comparison) -> list[str]:
     ]
 
 
-def _unlike_limits(pairs: Sequence[Pair]) -> list[str]:
-    """That conversations could be longer in one run than in the other, if they could."""
-    unlike = [pair.turn_limits for pair in pairs if pair.has_unlike_limits]
+def _unlike(what: str, unlike: Sequence[str], pairs: int) -> list[str]:
+    """That the runs differ in more than their chatbots, if they do: in which pairs, told by the first of them."""
     if not unlike:
         return []
-    return [
-        f"Pairs that were not allowed equally many turns: {len(unlike)} of {len(pairs)} (the first: {unlike[0][0]} in base, "
-        f"{unlike[0][1]} in other). What differs between these runs may come from that alone."
-    ]
-
-
-def _unlike_personas(pairs: Sequence[Pair]) -> list[str]:
-    """That personas of one name were not the same in both runs, if they were not."""
-    unlike = [pair.persona for pair in pairs if pair.has_unlike_personas]
-    if not unlike:
-        return []
-    return [
-        f"Pairs whose personas had other instructions in one run than in the other: {len(unlike)} of {len(pairs)} (the first: "
-        f"{unlike[0]}). What differs between these runs may come from that alone."
-    ]
+    found = f"{what}: {len(unlike)} of {pairs} (the first: {unlike[0]})."
+    return [f"{found} What differs between these runs may come from that alone."]

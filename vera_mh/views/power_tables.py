@@ -11,7 +11,13 @@ from vera_mh.views.summary import Table
 
 
 def power_table(spread: Spread | None, differences: Sequence[float], *, title: str) -> Table:
-    """Differences in score points, and how many personas and conversations of each run they take; no rows without a spread."""
+    """How many personas and conversations of each run it takes to tell differences apart; no rows without a spread.
+
+    Args:
+        spread: How uncertain the difference of two scores is.
+        differences: True differences in score points; each is shown once, without its sign, and 0 not at all.
+        title: Title of the table.
+    """
     points = sorted({abs(difference) for difference in differences if difference}) if spread is not None else []
     rows = [
         [f"{point:.2f} points", f"{spread.personas_needed(point):,}", f"{spread.conversations_needed(point):,}"]
