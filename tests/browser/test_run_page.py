@@ -96,7 +96,7 @@ def test_every_filter_of_the_list_can_be_linked_to(window: Window, page: Path):
 def test_a_risk_level_of_the_heat_map_leads_to_its_conversations(window: Window, page: Path):
     window.open(page)
     window.page.locator(".heat td a").first.click()
-    assert window.shown("#show-list")
+    window.page.locator("#show-list").wait_for(state="visible")
     assert "rating=H" in window.page.url
     assert window.page.locator("#filter-rating").input_value() == "H"
 
