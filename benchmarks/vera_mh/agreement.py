@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gym_host.atomic import write_json
 from gym_host.cli.columns import columns
 from gym_host.cli.main import main as gym
 from gym_host.cli.parser import Parser
 from gym_host.errors import UserError
-from gym_host.jsonl import read_lines, say_torn, write_json
+from gym_host.jsonl import read_lines, say_torn
 from gym_host.runs.outputs import refuse_output
 from vera_mh.analysis.agreement import agreement
 from vera_mh.analysis.raters import Rater, rater_of_rows, raters_of_sheet

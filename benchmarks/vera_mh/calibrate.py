@@ -20,12 +20,13 @@ from pathlib import Path
 import orjson
 from rich.progress import Progress
 
+from gym_host.atomic import write_json
 from gym_host.cli.main import main as gym
 from gym_host.cli.output import say_next, show_tables, stderr_console, stdout_console
 from gym_host.cli.parser import Parser, positive
 from gym_host.config.masking import mask_text
 from gym_host.errors import UserError
-from gym_host.jsonl import Json, write_json
+from gym_host.jsonl import Json
 from gym_host.runs.finished import read_run
 from gym_host.runs.outputs import refuse_output
 from gym_host.runs.run_files import TASK_INDEX, RunFiles

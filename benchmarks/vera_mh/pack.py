@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from gym_host.atomic import write_whole
 from gym_host.cli.main import main as gym
 from gym_host.cli.output import say_next
 from gym_host.cli.parser import Parser, positive
 from gym_host.errors import ConfigError
-from gym_host.jsonl import write_whole
 from gym_host.runs.outputs import refuse_output
 from gym_host.wording import counted
 from vera_mh.checks.findings import Finding

@@ -9,8 +9,8 @@ import hashlib
 import os
 from pathlib import Path
 
+from gym_host.atomic import write_whole
 from gym_host.config.datasets import rows_beside
-from gym_host.jsonl import write_whole
 from vera_mh.errors import PackError
 from vera_mh.fetch import fetch_pack, missing_files
 from vera_mh.pack import PREPARE_COMMAND, VERA_MH, read_pack, vera_mh_folder

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import orjson
 
+from gym_host.atomic import write_json, write_whole
 from gym_host.cli.main import main as gym
 from gym_host.cli.parser import Parser
 from gym_host.distribution import versions
 from gym_host.errors import OutputError, UserError
-from gym_host.jsonl import pass_over_torn, read_lines, say_torn, write_json, write_whole
+from gym_host.jsonl import pass_over_torn, read_lines, say_torn
 from gym_host.runs.finished import read_record_if_any
 from gym_host.runs.outputs import refuse_existing
 from gym_host.runs.run_files import FAILURE_CLASS, RunFiles

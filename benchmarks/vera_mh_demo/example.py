@@ -14,7 +14,7 @@ import tempfile
 from itertools import islice
 from pathlib import Path
 
-from gym_host.jsonl import write_whole
+from gym_host.atomic import write_whole
 from vera_mh.pack import load_manifest, read_pack
 from vera_mh.tasks import RECOMMENDED_SIMULATORS, benchmark_rows, row_line
 

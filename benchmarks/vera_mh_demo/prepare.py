@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from gym_host.atomic import write_whole
 from gym_host.config.datasets import rows_beside
-from gym_host.jsonl import write_whole
 from vera_mh.pack import load_manifest, read_pack
 from vera_mh.tasks import UserSimulator, benchmark_rows, row_line
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import orjson
 
+from gym_host.atomic import write_json, write_whole
 from gym_host.cli.output import exit_code, show_outcome, stderr_console
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.scorer import Scorer, find_scorer
@@ -21,7 +22,7 @@ from gym_host.cli.setup import words_of_configuration
 from gym_host.cli.streams import unread_output_forgiven
 from gym_host.distribution import versions
 from gym_host.errors import OutputError, ServerError, UserError
-from gym_host.jsonl import Json, write_json, write_whole
+from gym_host.jsonl import Json
 from gym_host.runs.cost import PRICES
 from gym_host.runs.evaluation import Outcome, metrics_entry
 from gym_host.runs.finished import (

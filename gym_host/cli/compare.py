@@ -9,13 +9,14 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from gym_host.atomic import write_json
 from gym_host.cli.output import show_tables, stdout_console
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.report import PAGES, write_page
 from gym_host.cli.scorer import Scorer, find_scorer
 from gym_host.cli.views import views_by
 from gym_host.errors import OutputError, ServerError, UserError
-from gym_host.jsonl import Json, write_json
+from gym_host.jsonl import Json
 from gym_host.runs.finished import FinishedRun, read_run, refuse_mixed, refuse_other_servers
 from gym_host.runs.outputs import refuse_output
 from gym_host.runs.scoreboard import metric_fields

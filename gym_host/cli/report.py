@@ -8,10 +8,10 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
+from gym_host.atomic import write_whole
 from gym_host.cli.output import say_next
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.views import find_views
-from gym_host.jsonl import write_whole
 from gym_host.runs.outputs import refuse_output
 from gym_host.runs.run_files import RunFiles
 from gym_host.runs.stored_run import open_run

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import orjson
 
+from gym_host.atomic import write_whole
 from gym_host.config.datasets import Dataset
 from gym_host.errors import OutputError, UserError
-from gym_host.jsonl import Json, read_lines, write_whole
+from gym_host.jsonl import Json, read_lines
 from gym_host.runs.outputs import refuse_existing
 
 

@@ -15,11 +15,13 @@ from typing import Any
 import orjson
 from rich.console import Console
 
+from gym_host.atomic import write_json, write_whole
 from gym_host.config.configuration import Instance
 from gym_host.config.models import models_shown
 from gym_host.errors import ServerError, UserError
 from gym_host.interrupts import cancelled_by_signals
-from gym_host.jsonl import Journal, Json, write_json, write_whole
+from gym_host.journal import Journal
+from gym_host.jsonl import Json
 from gym_host.runs.attempts import Attempt, Task
 from gym_host.runs.belonging import Belonging
 from gym_host.runs.cost import USAGE, MakeMeter, Meter, SafeMeter, add_failures, take_prices

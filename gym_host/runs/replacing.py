@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from gym_host.atomic import behind_link
 from gym_host.errors import OutputError
-from gym_host.jsonl import Json, behind_link
+from gym_host.jsonl import Json
 from gym_host.runs.rollouts import Observer
 from gym_host.runs.run_files import Key, RunFiles
 

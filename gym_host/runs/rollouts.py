@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
-from gym_host.jsonl import Journal, Json
+from gym_host.journal import Journal
+from gym_host.jsonl import Json
 from gym_host.runs.attempts import Attempt, Task
 from gym_host.runs.run_files import ATTEMPT_INDEX, FAILURE_CLASS, Key, Scored
 

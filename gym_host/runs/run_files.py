@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gym_host.atomic import clear_unfinished, reason
 from gym_host.errors import OutputError, UserError
-from gym_host.jsonl import Json, clear_unfinished, mend_tail, read_lines, reason, say_torn, sort_lines
+from gym_host.journal import mend_tail
+from gym_host.jsonl import Json, read_lines, say_torn, sort_lines
 
 TASK_INDEX = "_ng_task_index"
 ROLLOUT_INDEX = "_ng_rollout_index"

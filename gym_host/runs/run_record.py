@@ -11,10 +11,11 @@ from pathlib import Path
 
 import orjson
 
+from gym_host.atomic import write_json
 from gym_host.config.request_params import PARAMS
 from gym_host.distribution import versions
 from gym_host.errors import OutputError
-from gym_host.jsonl import Json, pass_over_torn, read_lines, write_json
+from gym_host.jsonl import Json, pass_over_torn, read_lines
 from gym_host.runs.attempts import awaits_judge
 from gym_host.runs.identity import refuse_other_run
 from gym_host.runs.run_files import RunFiles

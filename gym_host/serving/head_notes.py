@@ -14,9 +14,9 @@ from pathlib import Path
 from platformdirs import user_cache_path
 from pydantic import BaseModel, ValidationError
 
+from gym_host.atomic import write_json
 from gym_host.distribution import DISTRIBUTION
 from gym_host.errors import OutputError
-from gym_host.jsonl import write_json
 
 
 class HeadNote(BaseModel):

@@ -16,7 +16,7 @@ import pytest
 from fastapi import FastAPI
 
 from gym_host.errors import OutputError
-from gym_host.jsonl import Journal
+from gym_host.journal import Journal
 from gym_host.runs.attempts import RunAttempt, Task
 from gym_host.runs.rollouts import Collector
 from gym_host.runs.run_files import FailedBefore, Key, RunFiles, Scored, key_of

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gym_host.errors import OutputError, UserError
-from gym_host.jsonl import Journal
+from gym_host.journal import Journal
 from gym_host.runs.run_files import RunFiles, Scored, key_of, mend, project, read_failures
 from tests.support.components import read_jsonl, write_jsonl
 
