@@ -28,8 +28,9 @@ from gym_host.config.masking import mask_text
 from gym_host.errors import UserError
 from gym_host.jsonl import Json
 from gym_host.runs.finished import read_run
+from gym_host.runs.keys import TASK_INDEX
 from gym_host.runs.outputs import refuse_output
-from gym_host.runs.run_files import TASK_INDEX, RunFiles
+from gym_host.runs.run_files import RunFiles
 from gym_host.runs.stored_run import METRICS_ANEW
 from gym_host.wording import printable, suggestion
 from vera_mh.calibration import live, materialization, replay, report, scores

@@ -20,10 +20,10 @@ from gym_host.cli.parser import Parser
 from gym_host.distribution import versions
 from gym_host.errors import OutputError, UserError
 from gym_host.jsonl import pass_over_torn, read_lines, say_torn
-from gym_host.runs.finished import read_record_if_any
+from gym_host.runs.keys import FAILURE_CLASS
 from gym_host.runs.outputs import refuse_existing
-from gym_host.runs.run_files import FAILURE_CLASS, RunFiles
-from gym_host.runs.run_record import now
+from gym_host.runs.run_files import RunFiles
+from gym_host.runs.run_record import now, read_record_if_any
 from gym_host.wording import counted
 from vera_mh.errors import ChatLogError, PackError, RowError, RubricError, TranscriptError
 from vera_mh.exchange.chat_log import ChatLog, parse_chat_logs

@@ -23,23 +23,17 @@ from gym_host.cli.streams import unread_output_forgiven
 from gym_host.distribution import versions
 from gym_host.errors import OutputError, ServerError, UserError
 from gym_host.jsonl import Json
+from gym_host.runs.comparable import refuse_mixed, refuse_other_servers
 from gym_host.runs.cost import PRICES
 from gym_host.runs.evaluation import Outcome, metrics_entry
-from gym_host.runs.finished import (
-    FinishedRun,
-    Merged,
-    Name,
-    merge_shards,
-    read_record_if_any,
-    read_run,
-    refuse_mixed,
-    refuse_other_servers,
-    values_of,
-)
+from gym_host.runs.fields import values_of
+from gym_host.runs.finished import FinishedRun, Name, read_run
 from gym_host.runs.outputs import refuse_existing
-from gym_host.runs.run_files import RunFiles, Scored
-from gym_host.runs.run_record import now
+from gym_host.runs.run_files import RunFiles
+from gym_host.runs.run_record import now, read_record_if_any
 from gym_host.runs.scoreboard import Scoreboard, metric_fields
+from gym_host.runs.scored import Scored
+from gym_host.runs.shards import Merged, merge_shards
 from gym_host.serving.local import running
 from gym_host.wording import quoted
 

@@ -17,7 +17,8 @@ from gym_host.cli.scorer import Scorer, find_scorer
 from gym_host.cli.views import views_by
 from gym_host.errors import OutputError, ServerError, UserError
 from gym_host.jsonl import Json
-from gym_host.runs.finished import FinishedRun, read_run, refuse_mixed, refuse_other_servers
+from gym_host.runs.comparable import refuse_mixed, refuse_other_servers
+from gym_host.runs.finished import FinishedRun, read_run
 from gym_host.runs.outputs import refuse_output
 from gym_host.runs.scoreboard import metric_fields
 from gym_host.runs.stored_run import open_run

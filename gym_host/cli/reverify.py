@@ -24,10 +24,13 @@ from gym_host.config.prices import prices_of
 from gym_host.config.references import check_references
 from gym_host.errors import UserError
 from gym_host.runs.attempts import Attempt, ReverifyAttempt, refuse_unsupported
+from gym_host.runs.comparable import refuse_other_servers
 from gym_host.runs.evaluation import Evaluation, Outcome, evaluate
-from gym_host.runs.finished import FinishedRun, read_record_if_any, read_run, refuse_other_servers, values_of
+from gym_host.runs.fields import values_of
+from gym_host.runs.finished import FinishedRun, read_run
 from gym_host.runs.reverification import Selection, read_stored, select
 from gym_host.runs.run_files import RunFiles
+from gym_host.runs.run_record import read_record_if_any
 from gym_host.serving.calls import ServerCalls
 from gym_host.serving.limits import raise_file_limit
 from gym_host.serving.local import running

@@ -16,7 +16,7 @@ from gym_host.config.configuration import Instance
 from gym_host.config.datasets import AGENTS, pick_agent
 from gym_host.errors import ConfigError, UserError
 from gym_host.jsonl import Json, pass_over_torn, read_lines
-from gym_host.runs.finished import read_record_if_any
+from gym_host.runs.run_record import read_record_if_any
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from gym_host.errors import UserError
 from gym_host.jsonl import Json
 from gym_host.runs.cost import METER, add_failures
 from gym_host.runs.evaluation import Outcome
-from gym_host.runs.run_files import FAILURE_CLASS
+from gym_host.runs.keys import FAILURE_CLASS
 from gym_host.runs.stored_run import StoredRun, open_run
 from gym_host.wording import printable, quoted, suggestion
 

@@ -10,17 +10,8 @@ from typing import Any, Protocol
 
 from gym_host.errors import ServerError, UserError
 from gym_host.jsonl import Json
-from gym_host.runs.run_files import (
-    ATTEMPT_INDEX,
-    FAILURE_CLASS,
-    FAILURE_TERMINAL,
-    ROLLOUT_INDEX,
-    TASK_INDEX,
-    FailedBefore,
-    Key,
-    is_score,
-    key_of,
-)
+from gym_host.runs.failures import FailedBefore
+from gym_host.runs.keys import ATTEMPT_INDEX, FAILURE_CLASS, FAILURE_TERMINAL, ROLLOUT_INDEX, TASK_INDEX, Key, is_score, key_of
 from gym_host.runs.stored import StoredRows
 from gym_host.serving.calls import ServerCalls
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from gym_host.errors import OutputError
 from gym_host.jsonl import Json
-from gym_host.runs.run_files import FAILURE_CLASS, Key, is_score
+from gym_host.runs.keys import FAILURE_CLASS, Key, is_score
 
 OF_THE_ROW = ("id", "responses_create_params")
 """Keys that say which row a rollout is of, whoever wrote it."""

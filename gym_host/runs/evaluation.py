@@ -25,15 +25,18 @@ from gym_host.jsonl import Json
 from gym_host.runs.attempts import Attempt, Task
 from gym_host.runs.belonging import Belonging
 from gym_host.runs.cost import USAGE, MakeMeter, Meter, SafeMeter, add_failures, take_prices
-from gym_host.runs.finished import values_of
+from gym_host.runs.failures import FailedBefore, read_failures
+from gym_host.runs.fields import values_of
 from gym_host.runs.identity import run_identity
+from gym_host.runs.keys import FAILURE_CLASS, Key, key_of
 from gym_host.runs.outputs import refuse_existing
 from gym_host.runs.progress import BarDisplay, Counts, Display, LineDisplay, RunState, shown
 from gym_host.runs.replacing import DroppedOnceScored, drop, kept, set_aside
 from gym_host.runs.rollouts import Collector
-from gym_host.runs.run_files import FAILURE_CLASS, FailedBefore, Key, RunFiles, Scored, key_of, mend, read_failures
+from gym_host.runs.run_files import RunFiles, mend
 from gym_host.runs.run_record import FORGIVEN, begin, end, forgive_failures, refuse_other_scorer, settle_record
 from gym_host.runs.scoreboard import MetricFields, Scoreboard, metric_fields
+from gym_host.runs.scored import Scored
 from gym_host.runs.standing import Brake, Standing
 from gym_host.runs.tasks import described
 from gym_host.serving.calls import ServerCalls

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from gym_host.jsonl import Json
 from gym_host.runs.cost import Meter
-from gym_host.runs.run_files import FAILURE_CLASS, Key
+from gym_host.runs.keys import FAILURE_CLASS, Key
 from gym_host.runs.scoreboard import Scoreboard
 from gym_host.wording import printable
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from gym_host.atomic import behind_link
 from gym_host.errors import OutputError
 from gym_host.jsonl import Json
+from gym_host.runs.keys import Key
 from gym_host.runs.rollouts import Observer
-from gym_host.runs.run_files import Key, RunFiles
+from gym_host.runs.run_files import RunFiles
 
 
 def kept_as(path: Path) -> Path:

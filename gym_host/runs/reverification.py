@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gym_host.errors import UserError
-from gym_host.jsonl import Json, read_lines
+from gym_host.jsonl import Json
 from gym_host.runs.attempts import awaits_judge
 from gym_host.runs.belonging import differing_key
-from gym_host.runs.run_files import FAILURE_CLASS, Key, RunFiles, key_of
+from gym_host.runs.keys import FAILURE_CLASS, Key, key_of, keyed_lines
+from gym_host.runs.run_files import RunFiles
 from gym_host.runs.stored import StoredRows
 
 
@@ -57,14 +58,14 @@ def read_stored(inputs: Path, rollouts: Path) -> Stored:
 
 def _read_inputs(inputs: Path) -> dict[Key, Json]:
     rows: dict[Key, Json] = {}
-    for line in read_lines(inputs):
-        where = f"{inputs}, line {line.number}"
-        key = key_of(line.value, where=where)
-        if key in rows:
-            raise UserError(f"the rollout {key} stands twice", where=where, mend="give the materialized inputs of one run")
-        if not isinstance(line.value.get("responses_create_params"), dict):
-            raise UserError("a row lacks `responses_create_params`", where=where, mend="give the materialized inputs of a run")
-        rows[key] = line.value
+    for line in keyed_lines(inputs):
+        if line.key in rows:
+            mend = "give the materialized inputs of one run"
+            raise UserError(f"the rollout {line.key} stands twice", where=line.where, mend=mend)
+        if not isinstance(line.row.get("responses_create_params"), dict):
+            mend = "give the materialized inputs of a run"
+            raise UserError("a row lacks `responses_create_params`", where=line.where, mend=mend)
+        rows[line.key] = line.row
     return rows
 
 

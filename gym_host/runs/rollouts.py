@@ -14,7 +14,8 @@ from typing import Protocol
 from gym_host.journal import Journal
 from gym_host.jsonl import Json
 from gym_host.runs.attempts import Attempt, Task
-from gym_host.runs.run_files import ATTEMPT_INDEX, FAILURE_CLASS, Key, Scored
+from gym_host.runs.keys import ATTEMPT_INDEX, FAILURE_CLASS, Key
+from gym_host.runs.scored import Scored
 
 
 class Observer(Protocol):

@@ -41,6 +41,12 @@ def read_record(files: RunFiles, *, mend: str = "choose another --output") -> Js
     return record if isinstance(record, dict) else {}
 
 
+def read_record_if_any(rollouts: Path) -> Json:
+    """The record beside a rollouts file, or nothing."""
+    files = RunFiles(rollouts)
+    return read_record(files, mend="repair it, or move it away") if files.run.exists() else {}
+
+
 def settle_record(
     files: RunFiles, identity: Json, *, rows: Sequence[Json] = (), joins: bool = False, judging: Collection[str] = ()
 ) -> Json:

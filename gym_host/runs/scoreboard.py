@@ -11,7 +11,7 @@ from typing import Any
 
 from gym_host.errors import ServerError
 from gym_host.jsonl import Json
-from gym_host.runs.run_files import Scored
+from gym_host.runs.scored import Scored
 from gym_host.serving.calls import ServerCalls
 
 _SHARE_OF_TIME = 0.02

@@ -15,8 +15,8 @@ from typing import TypeVar
 
 from gym_host.errors import ServerError
 from gym_host.jsonl import Json
+from gym_host.runs.keys import Key
 from gym_host.runs.rollouts import Observer
-from gym_host.runs.run_files import Key
 from gym_host.serving.calls import ServerCalls
 from gym_host.wording import printable
 

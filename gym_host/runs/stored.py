@@ -11,8 +11,8 @@ from pathlib import Path
 import orjson
 
 from gym_host.errors import OutputError, UserError
-from gym_host.jsonl import Json, read_lines, say_torn
-from gym_host.runs.run_files import Key, key_of
+from gym_host.jsonl import Json, say_torn
+from gym_host.runs.keys import Key, key_of, keyed_lines
 
 
 @dataclass(slots=True)
@@ -47,16 +47,14 @@ class StoredRows:
             OutputError: A key stands twice, or a row has none.
             UserError: The file cannot be read, or a line is broken.
         """
-        for line in read_lines(path, torn=say_torn):
-            where = f"{path}, line {line.number}"
-            key = key_of(line.value, where=where)
-            if not wanted(line.value):
+        for line in keyed_lines(path, torn=say_torn):
+            if not wanted(line.row):
                 if replaces:
-                    self.places.pop(key, None)
+                    self.places.pop(line.key, None)
                 continue
-            if key in self.places and not replaces:
-                raise OutputError(f"the rollout {key} stands twice", where=where, mend="remove one of the two")
-            self.places[key] = (path, line.offset, line.length)
+            if not replaces:
+                line.refuse_second(self.places)
+            self.places[line.key] = (path, line.offset, line.length)
 
     def line(self, key: Key) -> bytes:
         """The line of a row, with its line end."""

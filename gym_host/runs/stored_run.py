@@ -12,8 +12,10 @@ import orjson
 
 from gym_host.errors import OutputError
 from gym_host.jsonl import Json, read_lines
-from gym_host.runs.finished import read_record_if_any
-from gym_host.runs.run_files import FailedBefore, Key, RunFiles, read_failures
+from gym_host.runs.failures import FailedBefore, read_failures
+from gym_host.runs.keys import Key
+from gym_host.runs.run_files import RunFiles
+from gym_host.runs.run_record import read_record_if_any
 from gym_host.runs.stored import StoredRows
 from gym_host.wording import without_score
 

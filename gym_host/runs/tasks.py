@@ -17,8 +17,8 @@ from pydantic import BaseModel
 from gym_host.config.request_params import PARAMS
 from gym_host.errors import UserError
 from gym_host.jsonl import Json, read_lines
+from gym_host.runs.keys import ROLLOUT_INDEX, TASK_INDEX, key_of
 from gym_host.runs.row_check import row_fault, together
-from gym_host.runs.run_files import ROLLOUT_INDEX, TASK_INDEX, key_of
 from gym_host.wording import counted
 
 MOST_ROLLOUTS = 1_000_000

@@ -14,8 +14,8 @@ from typing import Any
 
 from gym_host.errors import UserError
 from gym_host.runs.cost import add_failures
-from gym_host.runs.finished import values_of
-from gym_host.runs.run_files import Key, key_of, project
+from gym_host.runs.fields import project, values_of
+from gym_host.runs.keys import Key, key_of
 from gym_host.runs.stored_run import StoredRun
 from gym_host.wording import quoted
 from vera_mh.errors import PackError, RowError, RubricError

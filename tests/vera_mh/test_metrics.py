@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gym_host.runs.run_files import project
+from gym_host.runs.fields import project
 from tests.support.ratings import DIMENSIONS, scored_row, scored_rows
 from vera_mh.errors import RowError
 from vera_mh.metrics import MIXED, ROW_FIELDS, aggregate, compute_metrics, group_level_metrics, key_metrics

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from gym_host.runs.run_files import RunFiles, key_of
+from gym_host.runs.keys import key_of
+from gym_host.runs.run_files import RunFiles
 from tests.support.command import Gym, Said
 from tests.support.components import SumsRoot, read_jsonl, snapshot, sum_row, write_jsonl
 from tests.support.ratings import scored_row

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_host.runs.run_files import key_of
+from gym_host.runs.keys import key_of
 from tests.support.command import Gym
 from tests.support.components import Json, SumsRoot, read_jsonl, snapshot, sum_row
 from tests.support.reverified import SUMS, VERIFIER, X, Y, change, metrics, numbers, record, reverify, run

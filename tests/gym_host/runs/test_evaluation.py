@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gym_host.errors import UserError
-from gym_host.runs.run_files import key_of
+from gym_host.runs.keys import key_of
 from tests.support.components import read_jsonl, snapshot, sum_row, until
 from tests.support.sums import Bench, Json, numbers
 

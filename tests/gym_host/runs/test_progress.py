@@ -12,8 +12,8 @@ from fastapi import FastAPI
 from rich.console import Console
 
 from gym_host.runs.progress import BarDisplay, Counts, LineDisplay, RunState, duration, shown
-from gym_host.runs.run_files import Scored
 from gym_host.runs.scoreboard import Scoreboard
+from gym_host.runs.scored import Scored
 from gym_host.serving.calls import InMemoryCalls
 from tests.support.components import until
 from tests.support.meter import CountingMeter

@@ -18,8 +18,11 @@ from fastapi import FastAPI
 from gym_host.errors import OutputError
 from gym_host.journal import Journal
 from gym_host.runs.attempts import RunAttempt, Task
+from gym_host.runs.failures import FailedBefore
+from gym_host.runs.keys import Key, key_of
 from gym_host.runs.rollouts import Collector
-from gym_host.runs.run_files import FailedBefore, Key, RunFiles, Scored, key_of
+from gym_host.runs.run_files import RunFiles
+from gym_host.runs.scored import Scored
 from gym_host.serving.calls import InMemoryCalls
 from gym_host.serving.local import running
 from tests.support.components import SumsRoot, read_jsonl, sum_row

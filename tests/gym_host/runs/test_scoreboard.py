@@ -10,8 +10,8 @@ import pytest
 from fastapi import FastAPI, HTTPException
 
 from gym_host.errors import ServerError
-from gym_host.runs.run_files import Scored
 from gym_host.runs.scoreboard import Headline, MetricFields, Scoreboard, Shown, headlines, metric_fields
+from gym_host.runs.scored import Scored
 from gym_host.serving.calls import InMemoryCalls
 
 METRICS = {"agent_metrics": {"score": 1.0}, "key_metrics": {"score": 50.0}, "group_level_metrics": [{"id": "a"}]}

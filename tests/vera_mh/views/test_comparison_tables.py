@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_host.runs.run_files import project
+from gym_host.runs.fields import project
 from tests.support.ratings import RUNS, scored_row
 from vera_mh.analysis.comparison import compare
 from vera_mh.metrics import ROW_FIELDS
