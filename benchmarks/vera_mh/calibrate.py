@@ -29,9 +29,9 @@ from gym_host.errors import UserError
 from gym_host.jsonl import Json
 from gym_host.runs.finished import read_run
 from gym_host.runs.keys import TASK_INDEX
+from gym_host.runs.metrics_file import METRICS_ANEW
 from gym_host.runs.outputs import refuse_output
 from gym_host.runs.run_files import RunFiles
-from gym_host.runs.stored_run import METRICS_ANEW
 from gym_host.wording import printable, suggestion
 from vera_mh.calibration import live, materialization, replay, report, scores
 from vera_mh.calibration.control import Control, Mismatch, conversation_label

@@ -15,7 +15,8 @@ from pathlib import Path
 import orjson
 
 from gym_host.atomic import write_json, write_whole
-from gym_host.cli.output import exit_code, show_outcome, stderr_console
+from gym_host.cli.outcome import exit_code, show_outcome
+from gym_host.cli.output import stderr_console
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.scorer import Scorer, find_scorer
 from gym_host.cli.setup import words_of_configuration
@@ -25,9 +26,10 @@ from gym_host.errors import OutputError, ServerError, UserError
 from gym_host.jsonl import Json
 from gym_host.runs.comparable import refuse_mixed, refuse_other_servers
 from gym_host.runs.cost import PRICES
-from gym_host.runs.evaluation import Outcome, metrics_entry
 from gym_host.runs.fields import values_of
 from gym_host.runs.finished import FinishedRun, Name, read_run
+from gym_host.runs.metrics_file import metrics_entry
+from gym_host.runs.outcome import Outcome
 from gym_host.runs.outputs import refuse_existing
 from gym_host.runs.run_files import RunFiles
 from gym_host.runs.run_record import now, read_record_if_any
@@ -120,7 +122,7 @@ async def _aggregate(scorer: Scorer, shards: list[Path], files: RunFiles, config
         except ServerError as error:
             raise UserError(f"the metrics could not be computed: {error}", where=_place_in(merged, error.message)) from None
         measure = {name: values_of(scored.rows(), name) for name in wanted.uniform}
-        summary = await scoreboard.summary(metrics["agent_metrics"])
+        summary = await scoreboard.summary(metrics)
         outcome = replace(_outcome(runs, merged), measure=measure, metrics=metrics, summary=summary)
     _say_what_lacks(runs, merged)
     files.drop_report()
@@ -149,7 +151,7 @@ def _outcome(runs: list[FinishedRun], merged: Merged) -> Outcome:
         failures += run.failures
     scored = len(merged.keys)
     planned = scored + len(unscored) + sum(run.uncounted for run in runs)
-    return Outcome(planned, scored, failures, given_up=0, interrupted=False)
+    return Outcome(planned, scored, failures)
 
 
 def _say_what_lacks(runs: list[FinishedRun], merged: Merged) -> None:

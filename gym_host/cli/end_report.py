@@ -14,7 +14,8 @@ from gym_host.cli.setup import find_components, verifier_of
 from gym_host.config.configuration import Instance
 from gym_host.config.views import view_of
 from gym_host.errors import UserError
-from gym_host.runs.evaluation import Evaluation, Outcome
+from gym_host.runs.evaluation import Evaluation
+from gym_host.runs.outcome import Outcome
 from gym_host.runs.stored_run import open_run
 
 _log = logging.getLogger(__name__)

@@ -27,7 +27,8 @@ from gym_host.cli import (
     show,
     tool,
 )
-from gym_host.cli.output import go_on, say_next
+from gym_host.cli.outcome import go_on
+from gym_host.cli.output import say_next
 from gym_host.cli.parser import Command, Parser, parse
 from gym_host.cli.streams import OutputLost, standard_streams, unread_output_forgiven
 from gym_host.distribution import DISTRIBUTION

@@ -13,7 +13,8 @@ from typing import Any
 from rich.console import Console
 
 from gym_host.cli.end_report import add_report_flag, report_at_end
-from gym_host.cli.output import exit_code, go_on, show_outcome, stderr_console, warn
+from gym_host.cli.outcome import exit_code, go_on, show_outcome
+from gym_host.cli.output import stderr_console, warn
 from gym_host.cli.parser import add_config_flags, positive
 from gym_host.cli.run import DEFAULT_CONCURRENCY, max_attempts, meter_of
 from gym_host.cli.scorer import agent_and_verifier, agent_named_in
@@ -25,9 +26,10 @@ from gym_host.config.references import check_references
 from gym_host.errors import UserError
 from gym_host.runs.attempts import Attempt, ReverifyAttempt, refuse_unsupported
 from gym_host.runs.comparable import refuse_other_servers
-from gym_host.runs.evaluation import Evaluation, Outcome, evaluate
+from gym_host.runs.evaluation import Evaluation, evaluate
 from gym_host.runs.fields import values_of
 from gym_host.runs.finished import FinishedRun, read_run
+from gym_host.runs.outcome import Outcome
 from gym_host.runs.reverification import Selection, read_stored, select
 from gym_host.runs.run_files import RunFiles
 from gym_host.runs.run_record import read_record_if_any

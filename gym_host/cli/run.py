@@ -14,7 +14,8 @@ from typing import Any
 from rich.console import Console
 
 from gym_host.cli.end_report import add_report_flag, report_at_end
-from gym_host.cli.output import exit_code, go_on, show_outcome, stderr_console, warn
+from gym_host.cli.outcome import exit_code, go_on, show_outcome
+from gym_host.cli.output import stderr_console, warn
 from gym_host.cli.parser import add_config_flags, positive, share, temperature
 from gym_host.cli.setup import Setup, load_setup, verifier_of, words_of_configuration
 from gym_host.cli.streams import unread_output_forgiven

@@ -10,15 +10,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gym_host.cli.output import show_outcome, show_tables, stdout_console
+from gym_host.cli.outcome import show_outcome
+from gym_host.cli.output import show_tables, stdout_console
 from gym_host.cli.pages import paged, show_page
 from gym_host.cli.parser import add_config_flags
 from gym_host.cli.views import Views, find_views
 from gym_host.errors import UserError
 from gym_host.jsonl import Json
 from gym_host.runs.cost import METER, add_failures
-from gym_host.runs.evaluation import Outcome
 from gym_host.runs.keys import FAILURE_CLASS
+from gym_host.runs.outcome import Result
 from gym_host.runs.stored_run import StoredRun, open_run
 from gym_host.wording import printable, quoted, suggestion
 
@@ -58,20 +59,17 @@ def _show_run(views: Views, run: StoredRun) -> None:
     overview = views.view("overview")(run)
     failures = Counter(str(failed.last.get(FAILURE_CLASS)) for failed in run.failures.values())
     planned = run.planned()
-    outcome = Outcome(
+    result = Result(
         planned=planned if planned is not None else len(run) + len(run.failures),
         scored=len(run),
         failures=failures,
-        given_up=0,
-        interrupted=False,
         measure=overview.get("measure") or {},
-        metrics={"key_metrics": {}},
         summary=overview,
         cost=_cost(views, run),
         counted=planned is not None,
     )
     show_outcome(
-        outcome,
+        result,
         run.files,
         go_on="finish the run with --resume; what is scored stays, the rest is tried again",
         done=f"gym eval show {quoted(run.path)} --persona NAME for one conversation, --list for which there are",

@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import orjson
 from rich.console import Console
@@ -29,8 +28,11 @@ from gym_host.runs.failures import FailedBefore, read_failures
 from gym_host.runs.fields import values_of
 from gym_host.runs.identity import run_identity
 from gym_host.runs.keys import FAILURE_CLASS, Key, key_of
+from gym_host.runs.metrics_file import metrics_entry
+from gym_host.runs.outcome import Outcome
 from gym_host.runs.outputs import refuse_existing
-from gym_host.runs.progress import BarDisplay, Counts, Display, LineDisplay, RunState, shown
+from gym_host.runs.preflight import refuse_unreachable
+from gym_host.runs.progress import Counts, RunState, display_on, say, shown
 from gym_host.runs.replacing import DroppedOnceScored, drop, kept, set_aside
 from gym_host.runs.rollouts import Collector
 from gym_host.runs.run_files import RunFiles, mend
@@ -42,9 +44,6 @@ from gym_host.runs.tasks import described
 from gym_host.serving.calls import ServerCalls
 from gym_host.serving.garbage import rare_collections
 from gym_host.wording import counted
-
-_HAS_NONE = (404, 405, 501)
-"""Statuses of a server that has no such endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,48 +97,6 @@ class Evaluation:
     meter: MakeMeter | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How an evaluation ended.
-
-    Attributes:
-        planned: Rollouts of the run.
-        scored: Rollouts that are scored, earlier ones included.
-        failures: Failure class -> rollouts without a score that failed so last.
-        given_up: Rollouts without a score that are out of attempts.
-        left_out: Rollouts without a score that were not to be attempted.
-        measure: Fields that say what the rows were rated by, such as a pack's hash -> their values; one each, if all is well.
-        interrupted: True if it was stopped by a signal.
-        counted: False if nothing tells how many rollouts were planned; `planned` are then those that left something.
-        metrics: The scorer's answer to `/aggregate_metrics`, or None.
-        summary: The scorer's tables, or None.
-        cost: Tables and notes of what it cost, or None.
-        refusing: Servers that refused every call -> in what words.
-    """
-
-    planned: int
-    scored: int
-    failures: Counter[str]
-    given_up: int
-    interrupted: bool
-    left_out: int = 0
-    measure: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    metrics: Json | None = None
-    summary: Any = None
-    cost: Json | None = None
-    counted: bool = True
-    refusing: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def complete(self) -> bool:
-        return self.scored == self.planned
-
-    @property
-    def mixed(self) -> Mapping[str, Sequence[Any]]:
-        """What should be the same in all rows and is not."""
-        return {name: values for name, values in self.measure.items() if len(values) > 1}
-
-
 @dataclass(slots=True)
 class _Run:
     """An evaluation in progress."""
@@ -178,7 +135,7 @@ async def evaluate(evaluation: Evaluation, console: Console) -> Outcome:
     with evaluation.files.locked():
         _refuse_existing(evaluation)
         async with evaluation.servers() as calls:
-            await _refuse_unreachable(calls, evaluation.instances)
+            await refuse_unreachable(calls, evaluation.instances)
             attempt = await evaluation.attempt(calls)
             wanted = await metric_fields(calls, evaluation.scorer)
             run = _Run(evaluation, console, calls, attempt, Scored(wanted.fields), wanted)
@@ -186,28 +143,6 @@ async def evaluate(evaluation: Evaluation, console: Console) -> Outcome:
             with rare_collections():
                 interrupted = await _collect(run)
             return await _close(run, interrupted=interrupted)
-
-
-async def _refuse_unreachable(calls: ServerCalls, instances: Sequence[Instance]) -> None:
-    """Asks every server that can say so whether what stands behind it can be reached, before any row is spent on finding out.
-
-    Raises:
-        UserError: Something cannot be reached; each is named.
-    """
-
-    async def trouble(name: str) -> str | None:
-        try:
-            await calls.call(name, "/preflight")
-        except ServerError as error:
-            return None if error.status in _HAS_NONE else f"{name}: {error.message}"
-        return None
-
-    found = [text for text in await asyncio.gather(*(trouble(instance.name) for instance in instances)) if text]
-    if found:
-        raise UserError(
-            "\n  ".join(["nothing was run, since these cannot be used:", *found]),
-            mend="start what is to answer there, or set base_url and api_key",
-        )
 
 
 def _refuse_existing(evaluation: Evaluation) -> None:
@@ -234,9 +169,9 @@ async def _open(run: _Run) -> None:
     run.record.setdefault("configuration", evaluation.configuration)
     take_prices(run.record, evaluation.prices)
     if evaluation.meter is not None:
-        run.meter = SafeMeter(evaluation.meter(run.record), lambda line: _say(run.console, line, style="yellow"))
+        run.meter = SafeMeter(evaluation.meter(run.record), lambda line: say(run.console, line, style="yellow"))
     for torn in mend(files):
-        _say(run.console, f"half a line at the end of the file was put aside as {torn}")
+        say(run.console, f"half a line at the end of the file was put aside as {torn}")
     if files.rollouts.exists():
         rows = {key_of(row): row for row in evaluation.rows}
         run.scored.load(files.rollouts, Belonging(rows, run.scored.fields or ()), seen=run.seen)
@@ -272,10 +207,10 @@ async def _collect(run: _Run) -> bool:
     if not todo:
         return False
     for line in models_shown(evaluation.instances):
-        _say(run.console, line)
+        say(run.console, line)
     run.files.drop_report()
     rollouts, failures = Journal(run.files.rollouts), Journal(run.files.failures)
-    state = RunState(counts, warn=lambda line: _say(run.console, line, style="yellow"), meter=run.meter)
+    state = RunState(counts, warn=lambda line: say(run.console, line, style="yellow"), meter=run.meter)
     scoreboard = Scoreboard(run.calls, evaluation.scorer, run.scored, run.wanted.shown)
     standing = Standing(run.calls)
     await standing.begin(instance.name for instance in evaluation.instances)
@@ -285,7 +220,7 @@ async def _collect(run: _Run) -> bool:
     collecting = asyncio.ensure_future(collector.collect(tasks, concurrency=min(evaluation.concurrency, len(todo))))
     try:
         with cancelled_by_signals(collecting) as stopped:
-            async with brake.watching(), shown(state, scoreboard, _display(run.console, counts)):
+            async with brake.watching(), shown(state, scoreboard, display_on(run.console, counts)):
                 try:
                     await collecting
                 except asyncio.CancelledError:
@@ -310,17 +245,6 @@ def _given_up(task: Task, evaluation: Evaluation) -> bool:
     if task.failed is None or evaluation.joins:
         return False
     return task.failed.terminal or task.failed.attempts - task.failed.forgiven >= evaluation.max_attempts
-
-
-def _display(console: Console, counts: Counts) -> Display:
-    if console.is_terminal:
-        return BarDisplay(console, counts)
-    return LineDisplay(lambda line: _say(console, line))
-
-
-def _say(console: Console, line: str, *, style: str | None = None) -> None:
-    """Prints a line as it stands: nothing in it is markup, whatever brackets a provider's words have."""
-    console.print(line, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 async def _close(run: _Run, *, interrupted: bool) -> Outcome:
@@ -359,7 +283,7 @@ def _settle_replaced(run: _Run) -> None:
     left = kept(run.files)
     if left:
         more = f" and {counted(len(left) - 1, 'file')} beside it" if len(left) > 1 else ""
-        _say(run.console, f"nothing was scored, so what was to be replaced is kept as {left[0]}{more}")
+        say(run.console, f"nothing was scored, so what was to be replaced is kept as {left[0]}{more}")
 
 
 async def _aggregated(run: _Run, outcome: Outcome) -> Outcome:
@@ -374,20 +298,4 @@ async def _aggregated(run: _Run, outcome: Outcome) -> Outcome:
         ) from None
     outcome = replace(outcome, metrics=metrics, measure={name: values_of(run.scored.rows(), name) for name in run.wanted.uniform})
     write_json(run.files.metrics, [metrics_entry(run.evaluation.agent, metrics, outcome)])
-    return replace(outcome, summary=await scoreboard.summary(metrics["agent_metrics"]))
-
-
-def metrics_entry(agent: str, metrics: Json, outcome: Outcome) -> Json:
-    """One entry of the metrics file: an agent's metrics, how many rollouts they rest on, and what these were rated by."""
-    return {
-        "agent_ref": {"name": agent},
-        "agent_metrics": metrics["agent_metrics"],
-        "key_metrics": metrics["key_metrics"],
-        "group_level_metrics": metrics["group_level_metrics"],
-        "num_planned": outcome.planned,
-        "num_scored": outcome.scored,
-        "num_failed": outcome.failures.total(),
-        "failures_by_class": dict(outcome.failures),
-        "complete": outcome.complete,
-        "measure": {name: values[0] if len(values) == 1 else values or None for name, values in outcome.measure.items()},
-    }
+    return replace(outcome, summary=await scoreboard.summary(metrics))

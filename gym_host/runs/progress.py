@@ -176,3 +176,15 @@ async def shown(state: RunState, scoreboard: Scoreboard, display: Display, *, se
         with suppress(asyncio.CancelledError):
             await showing
         display.close()
+
+
+def display_on(console: Console, counts: Counts) -> Display:
+    """What suits a console: a bar at a terminal, else lines."""
+    if console.is_terminal:
+        return BarDisplay(console, counts)
+    return LineDisplay(lambda line: say(console, line))
+
+
+def say(console: Console, line: str, *, style: str | None = None) -> None:
+    """Prints a line as it stands: nothing in it is markup, whatever brackets a provider's words have."""
+    console.print(line, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -168,9 +169,15 @@ class Scoreboard:
             raise ServerError(self._agent, "/aggregate_metrics", None, "the answer has no metrics")
         return {"key_metrics": {}, "group_level_metrics": [], **answer}
 
-    async def summary(self, agent_metrics: Json) -> Any:
-        """The agent's own tables for metrics; None if it has none."""
-        try:
-            return await self._calls.call(self._agent, "/summary", {"agent_metrics": agent_metrics})
-        except ServerError:
-            return None
+    async def summary(self, metrics: Json) -> Json:
+        """What a person is shown of metrics, as `tables` and `notes`: the agent's own, or its key metrics in one table.
+
+        Args:
+            metrics: As `aggregate` gives them.
+        """
+        with suppress(ServerError):
+            own = await self._calls.call(self._agent, "/summary", {"agent_metrics": metrics["agent_metrics"]})
+            if isinstance(own, dict) and isinstance(own.get("tables"), list):
+                return own
+        rows = [[name, "-" if value is None else str(value)] for name, value in metrics["key_metrics"].items()]
+        return {"tables": [{"title": "Metrics", "columns": ["", ""], "rows": rows}], "notes": []}

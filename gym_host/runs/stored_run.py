@@ -8,19 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import orjson
-
-from gym_host.errors import OutputError
 from gym_host.jsonl import Json, read_lines
 from gym_host.runs.failures import FailedBefore, read_failures
 from gym_host.runs.keys import Key
+from gym_host.runs.metrics_file import read_metrics
 from gym_host.runs.run_files import RunFiles
 from gym_host.runs.run_record import read_record_if_any
 from gym_host.runs.stored import StoredRows
 from gym_host.wording import without_score
-
-METRICS_ANEW = "run the command that wrote the run again with --resume, or an aggregate's with --overwrite: both compute it anew"
-"""What to do about a metrics file that is broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +45,7 @@ class StoredRun:
         Raises:
             OutputError: It cannot be read, or is something else.
         """
-        return _metrics(self.files.metrics)
+        return read_metrics(self.files.metrics)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -95,15 +90,3 @@ def open_run(rollouts: Path) -> StoredRun:
     rows.load(rollouts)
     failures = {key: failed for key, failed in read_failures(files.failures).items() if key not in rows}
     return StoredRun(files, read_record_if_any(rollouts), failures, rows)
-
-
-def _metrics(path: Path) -> list[Json]:
-    if not path.exists():
-        return []
-    try:
-        entries = orjson.loads(path.read_bytes())
-    except (OSError, orjson.JSONDecodeError) as error:
-        raise OutputError(f"{path} cannot be read: {error}", mend=METRICS_ANEW) from None
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise OutputError("this is no metrics file of a run", where=str(path), mend=METRICS_ANEW)
-    return entries

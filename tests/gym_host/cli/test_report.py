@@ -17,7 +17,8 @@ import pytest
 
 from gym_host.cli.end_report import MOST_ROLLOUTS, report_at_end
 from gym_host.runs.attempts import run_attempt
-from gym_host.runs.evaluation import Evaluation, Outcome
+from gym_host.runs.evaluation import Evaluation
+from gym_host.runs.outcome import Outcome
 from gym_host.runs.run_files import RunFiles
 from gym_host.serving.local import running
 from tests.support.command import Gym, Said

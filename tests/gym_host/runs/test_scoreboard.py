@@ -156,10 +156,12 @@ async def test_an_agent_without_metrics_is_an_error(answer: Any, told: str):
         await board.aggregate()
 
 
-async def test_tables_are_those_of_the_agent_or_none():
+async def test_tables_are_those_of_the_agent_or_one_of_its_key_metrics():
     clock = Clock()
+    metrics = {"agent_metrics": {"a": 1}, "key_metrics": {"a": 1, "b": None}}
     board, _ = scoreboard(Agent(clock), clock)
-    assert await board.summary({"a": 1}) is None
+    table = {"title": "Metrics", "columns": ["", ""], "rows": [["a", "1"], ["b", "-"]]}
+    assert await board.summary(metrics) == {"tables": [table], "notes": []}
 
     app = FastAPI()
 
@@ -168,7 +170,7 @@ async def test_tables_are_those_of_the_agent_or_none():
         return {"tables": [], "notes": list(body["agent_metrics"])}
 
     board = Scoreboard(InMemoryCalls({"sums": app}), "sums", Scored(None), clock=clock)
-    assert await board.summary({"a": 1}) == {"tables": [], "notes": ["a"]}
+    assert await board.summary(metrics) == {"tables": [], "notes": ["a"]}
 
 
 async def test_the_fields_that_metrics_read_are_what_the_agent_names_else_all():
