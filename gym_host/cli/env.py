@@ -25,7 +25,8 @@ from gym_host.errors import ConfigError
 from gym_host.interrupts import INTERRUPTED, on_signals
 from gym_host.serving.admission import server_token
 from gym_host.serving.fleet import Fleet, ServerFailed, started
-from gym_host.serving.head import HEAD_PORT, Head, find_head, head_running, read_head, running_heads
+from gym_host.serving.head import HEAD_PORT, Head, head_running
+from gym_host.serving.head_client import find_head, read_head, running_heads
 from gym_host.serving.ports import Placement, place
 from gym_host.serving.process import LOOPBACK, is_loopback, listening_socket, open_to_others
 from gym_host.wording import together

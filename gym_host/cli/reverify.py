@@ -12,11 +12,11 @@ from typing import Any
 
 from rich.console import Console
 
-from gym_host.cli.end_report import add_report_flag, report_at_end
+from gym_host.cli.end_report import report_at_end
 from gym_host.cli.outcome import exit_code, go_on, show_outcome
 from gym_host.cli.output import stderr_console, warn
 from gym_host.cli.parser import add_config_flags, positive
-from gym_host.cli.run import DEFAULT_CONCURRENCY, max_attempts, meter_of
+from gym_host.cli.run_options import DEFAULT_CONCURRENCY, add_run_flags, max_attempts, meter_of
 from gym_host.cli.scorer import agent_and_verifier, agent_named_in
 from gym_host.cli.setup import find_components, load_setup, words_of_configuration
 from gym_host.cli.streams import unread_output_forgiven
@@ -26,7 +26,8 @@ from gym_host.config.references import check_references
 from gym_host.errors import UserError
 from gym_host.runs.attempts import Attempt, ReverifyAttempt, refuse_unsupported
 from gym_host.runs.comparable import refuse_other_servers
-from gym_host.runs.evaluation import Evaluation, evaluate
+from gym_host.runs.evaluating import evaluate
+from gym_host.runs.evaluation import Evaluation
 from gym_host.runs.fields import values_of
 from gym_host.runs.finished import FinishedRun, read_run
 from gym_host.runs.outcome import Outcome
@@ -53,9 +54,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--resume", action="store_true", help="go on with what is there")
     run.add_argument("--overwrite", action="store_true", help="replace what is there")
     run.add_argument("--append", action="store_true", help="with --judge-failed-only: add to the rollouts that are there")
-    run.add_argument("--concurrency", type=positive, metavar="N", help=f"judgings at once (default: {DEFAULT_CONCURRENCY})")
-    run.add_argument("--disable-aggregation", action="store_true", help="compute no metrics at the end")
-    add_report_flag(run)
+    add_run_flags(run, what="judgings")
 
 
 def run(args: argparse.Namespace) -> int:

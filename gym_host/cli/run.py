@@ -6,39 +6,34 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from gym_host.cli.end_report import add_report_flag, report_at_end
+from gym_host.cli.end_report import report_at_end
 from gym_host.cli.outcome import exit_code, go_on, show_outcome
 from gym_host.cli.output import stderr_console, warn
 from gym_host.cli.parser import add_config_flags, positive, share, temperature
+from gym_host.cli.run_options import DEFAULT_CONCURRENCY, add_run_flags, max_attempts, meter_of
 from gym_host.cli.setup import Setup, load_setup, verifier_of, words_of_configuration
 from gym_host.cli.streams import unread_output_forgiven
-from gym_host.config.components import Components
 from gym_host.config.configuration import Instance
 from gym_host.config.datasets import AGENTS, pick_agent, pick_dataset
 from gym_host.config.prices import prices_of
 from gym_host.config.references import check_references, needed_only_by
 from gym_host.config.request_params import PARAMS
-from gym_host.config.views import view_of
-from gym_host.errors import ConfigError, UserError
+from gym_host.errors import ConfigError
 from gym_host.runs.attempts import run_attempt
-from gym_host.runs.cost import METER, MakeMeter
-from gym_host.runs.evaluation import Evaluation, evaluate
+from gym_host.runs.evaluating import evaluate
+from gym_host.runs.evaluation import Evaluation
 from gym_host.runs.run_files import RunFiles
 from gym_host.runs.tasks import Plan, materialize
-from gym_host.serving.head import running_servers
+from gym_host.serving.head_client import running_servers
 from gym_host.serving.limits import raise_file_limit
 from gym_host.serving.local import load_program, running
 from gym_host.wording import counted, quoted, together
-
-DEFAULT_CONCURRENCY = 64
-ATTEMPTS_VARIABLE = "NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -59,9 +54,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     existing.add_argument("--overwrite", action="store_true", help="replace what is there")
     run.add_argument("--no-serve", action="store_true", help="use the servers of `gym env start` instead of starting any")
     run.add_argument("--head", metavar="URL", help="with --no-serve: their head (default: the one on this machine)")
-    run.add_argument("--concurrency", type=positive, metavar="N", help=f"rollouts at once (default: {DEFAULT_CONCURRENCY})")
-    run.add_argument("--disable-aggregation", action="store_true", help="compute no metrics at the end")
-    add_report_flag(run)
+    add_run_flags(run, what="rollouts")
     sampling = parser.add_argument_group("sampling of the evaluated model")
     sampling.add_argument("--temperature", type=temperature, metavar="T")
     sampling.add_argument("--top-p", type=share, metavar="P")
@@ -158,12 +151,6 @@ def _plan(args: argparse.Namespace, setup: Setup, agents: list[Instance]) -> tup
     return agent, dataset, plan
 
 
-def meter_of(components: Components, instances: Sequence[Instance], verifier: str | None) -> MakeMeter | None:
-    """What makes the meter of a run's cost, if its resources server brings one along."""
-    instance = next((instance for instance in instances if instance.name == verifier), None)
-    return view_of(components, instance, METER) if instance is not None else None
-
-
 def _with_split(agents: list[Instance], split: str) -> list[Instance]:
     """The agents that have a dataset of a split: they are the ones that rows given by hand are for."""
     return [agent for agent in agents if any(entry.get("type") == split for entry in agent.settings.get("datasets") or ())]
@@ -174,22 +161,6 @@ def _params(args: argparse.Namespace, values: Mapping[str, Any]) -> dict[str, An
     configured = values.get(PARAMS) or {}
     flags = {"temperature": args.temperature, "top_p": args.top_p, "max_output_tokens": args.max_output_tokens}
     return configured | {key: value for key, value in flags.items() if value is not None}
-
-
-def max_attempts() -> int:
-    """Failed attempts after which a rollout is given up, from the environment.
-
-    Raises:
-        UserError: The variable is no number.
-    """
-    text = os.environ.get(ATTEMPTS_VARIABLE, "3")
-    if not text.isdecimal() or int(text) < 1:
-        raise UserError(
-            f"{text!r} is not a whole number from 1 on",
-            where=f"environment variable {ATTEMPTS_VARIABLE}",
-            mend="set it to such a number, or leave it unset",
-        )
-    return int(text)
 
 
 def _announce(evaluation: Evaluation, console: Console) -> None:

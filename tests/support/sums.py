@@ -15,7 +15,8 @@ from rich.console import Console
 
 from gym_host.errors import UserError
 from gym_host.runs.attempts import run_attempt
-from gym_host.runs.evaluation import Evaluation, evaluate
+from gym_host.runs.evaluating import evaluate
+from gym_host.runs.evaluation import Evaluation
 from gym_host.runs.outcome import Outcome
 from gym_host.runs.run_files import RunFiles
 from gym_host.runs.tasks import Plan, materialize

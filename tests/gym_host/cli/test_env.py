@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from gym_host.cli.main import main
-from gym_host.serving.head import running_servers
+from gym_host.serving.head_client import running_servers
 from tests.support.components import SumsRoot, lines_in, sum_row, wait_until
 from tests.support.demo import demo_rows
 from tests.support.servers import Started, command_line_of, env_start, environment_of, free_port, get, post

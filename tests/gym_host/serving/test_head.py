@@ -18,17 +18,8 @@ from gym_host.config.configuration import Config, Instance
 from gym_host.errors import ServerError, UserError
 from gym_host.serving.calls import HttpCalls
 from gym_host.serving.fleet import Fleet
-from gym_host.serving.head import (
-    Head,
-    ServerEntry,
-    config_of,
-    find_head,
-    head_running,
-    read_head,
-    running_heads,
-    running_servers,
-    unfit,
-)
+from gym_host.serving.head import Head, ServerEntry, head_running
+from gym_host.serving.head_client import config_of, find_head, read_head, running_heads, running_servers, unfit
 from gym_host.serving.head_notes import HeadNote, noted, notes_folder, read_notes
 from gym_host.serving.ports import Placement
 from tests.support.servers import free_port
