@@ -15,8 +15,8 @@ from gym_host.cli.setup import chooses_configuration, load_setup, verifier_of
 from gym_host.config.configuration import Instance
 from gym_host.config.datasets import AGENTS, pick_agent
 from gym_host.errors import ConfigError, UserError
-from gym_host.jsonl import Json, pass_over_torn, read_lines
-from gym_host.runs.run_record import read_record_if_any
+from gym_host.jsonl import pass_over_torn, read_lines
+from gym_host.runs.run_record import RunRecord, read_record_if_any
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def find_scorer(args: argparse.Namespace, rollouts: Path) -> Scorer:
     use_recorded_words(args, record.get("configuration"))
     if not chooses_configuration(args):
         raise UserError(f"nothing says which benchmark {rollouts} belongs to", mend="name it with --benchmark")
-    agent, verifier = agent_and_verifier(args, _agent_of(rollouts) or _agent_in(record))
+    agent, verifier = agent_and_verifier(args, _agent_of(rollouts) or RunRecord(record).agent)
     alone = load_setup(args, only=verifier, alone=True, checked=False)
     return Scorer(agent, verifier, alone.config.instances(alone.components))
 
@@ -74,8 +74,3 @@ def agent_named_in(row: Mapping[str, Any]) -> str | None:
 def _agent_of(rollouts: Path) -> str | None:
     first = next(read_lines(rollouts, torn=pass_over_torn), None)
     return agent_named_in(first.value) if first else None
-
-
-def _agent_in(record: Json) -> str | None:
-    identity = record.get("identity")
-    return identity.get("agent") if isinstance(identity, dict) else None

@@ -4,15 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from gym_host.errors import OutputError, UserError
-from gym_host.jsonl import Json
-from gym_host.runs.identity import evaluated_server
+from gym_host.runs.run_record import RunRecord
 from gym_host.runs.stored_run import StoredRun
 
 _COUNTS = ("num_planned", "num_scored", "num_failed")
@@ -54,7 +52,7 @@ def flat_run(run: StoredRun) -> FlatRun:
         name=run.path.stem,
         group=str(entry.get("agent_ref", {}).get("name") or run.path.stem),
         metrics={name: float(value) for name, value in metrics.items() if _is_number(value)},
-        facts=_facts(run.record),
+        facts=_facts(RunRecord(run.record)),
         started=seconds(run.record.get("started_at")),
         ended=seconds(run.record.get("ended_at")),
     )
@@ -75,20 +73,12 @@ def make_folder(folder: Path) -> None:
         ) from None
 
 
-def evaluated_model(record: Mapping[str, Any]) -> str:
-    """The model that was evaluated, as its server's settings name it; empty if the record does not tell."""
-    servers: Json = (record.get("identity") or {}).get("servers") or {}
-    return str((servers.get(str(evaluated_server(record)), {}).get("settings") or {}).get("model") or "")
-
-
-def _facts(record: Mapping[str, Any]) -> dict[str, str]:
-    servers: Json = (record.get("identity") or {}).get("servers") or {}
-    models = {name: (server.get("settings") or {}).get("model") for name, server in servers.items()}
+def _facts(record: RunRecord) -> dict[str, str]:
     facts = {
-        "status": record.get("status"),
-        "evaluated_model": evaluated_model(record),
-        **{f"model/{name}": model for name, model in models.items()},
-        **{f"version/{name}": version for name, version in (record.get("versions") or {}).items()},
+        "status": record.content.get("status"),
+        "evaluated_model": record.evaluated_model,
+        **{f"model/{name}": record.settings(name).get("model") for name in record.servers},
+        **{f"version/{name}": version for name, version in record.versions.items()},
     }
     return {name: str(value) for name, value in facts.items() if value}
 

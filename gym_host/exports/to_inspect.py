@@ -25,9 +25,9 @@ from inspect_ai.log import (
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, ModelOutput
 from inspect_ai.scorer import Score
 
-from gym_host.exports.flat import evaluated_model, make_folder, seconds
+from gym_host.exports.flat import make_folder, seconds
 from gym_host.jsonl import Json
-from gym_host.runs.run_record import now
+from gym_host.runs.run_record import RunRecord, now
 from gym_host.runs.stored_run import StoredRun
 
 Status = Literal["success", "cancelled"]
@@ -85,20 +85,19 @@ def _time(record: Json, name: str) -> str:
 
 
 def _spec(run: StoredRun, samples: list[EvalSample]) -> EvalSpec:
-    record = run.record
-    identity = record.get("identity") or {}
-    agent = str(identity.get("agent") or run.path.stem)
-    created = _time(record, "started_at") or now()
+    record = RunRecord(run.record)
+    agent = record.agent or run.path.stem
+    created = _time(run.record, "started_at") or now()
     ids = list(dict.fromkeys(str(one.id) for one in samples))
     return EvalSpec(
         eval_id=hashlib.sha256(f"{created} {agent} {run.path.name}".encode()).hexdigest()[:22],
         created=created,
         task=agent,
         dataset=EvalDataset(name=agent, location=str(run.files.inputs.name), samples=len(ids), sample_ids=ids),
-        model=evaluated_model(record) or next((one.output.model for one in samples if one.output.model), "unknown"),
+        model=record.evaluated_model or next((one.output.model for one in samples if one.output.model), "unknown"),
         config=EvalConfig(epochs=max((one.epoch for one in samples), default=1)),
-        packages={name: str(version) for name, version in (record.get("versions") or {}).items()},
-        metadata={"rollouts": run.path.name, "status": record.get("status"), "counts": record.get("counts")},
+        packages={name: str(version) for name, version in record.versions.items()},
+        metadata={"rollouts": run.path.name, "status": run.record.get("status"), "counts": run.record.get("counts")},
     )
 
 

@@ -13,7 +13,7 @@ from gym_host.errors import UserError
 from gym_host.jsonl import Json
 from gym_host.runs.fields import values_of
 from gym_host.runs.finished import FinishedRun
-from gym_host.runs.identity import evaluated_server
+from gym_host.runs.run_record import RunRecord
 
 
 def refuse_mixed(runs: Iterable[FinishedRun], uniform: Iterable[str], *, compared: bool = False) -> None:
@@ -77,12 +77,11 @@ def refuse_other_servers(runs: Iterable[FinishedRun], *, compared: bool = False)
 
 def _servers(run: FinishedRun, *, but_evaluated: bool) -> Json:
     """The servers of a run, as its record has them; without the evaluated model and the word that names it, if so wanted."""
-    identity: Json = run.record.get("identity") or {}
-    servers: Json = identity.get("servers") or {}
-    evaluated = evaluated_server(run.record)
+    record = RunRecord(run.record)
+    servers, evaluated = record.servers, record.evaluated_server
     if not but_evaluated or evaluated is None:
         return servers
-    agent = str(identity.get("agent"))
+    agent = str(record.agent)
     kept = {name: server for name, server in servers.items() if name != evaluated}
-    without = {key: value for key, value in servers[agent]["settings"].items() if key != "model_server"}
+    without = {key: value for key, value in record.settings(agent).items() if key != "model_server"}
     return kept | {agent: {**servers[agent], "settings": without}}

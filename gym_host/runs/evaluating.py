@@ -24,6 +24,7 @@ from gym_host.runs.cost import USAGE, Meter, SafeMeter, add_failures, take_price
 from gym_host.runs.evaluation import Evaluation
 from gym_host.runs.failures import FailedBefore, read_failures
 from gym_host.runs.fields import values_of
+from gym_host.runs.going_on import FORGIVEN, forgive_failures, refuse_other_scorer, settle_record
 from gym_host.runs.identity import run_identity
 from gym_host.runs.keys import FAILURE_CLASS, Key, key_of
 from gym_host.runs.metrics_file import metrics_entry
@@ -34,7 +35,7 @@ from gym_host.runs.progress import Counts, RunState, display_on, say, shown
 from gym_host.runs.replacing import DroppedOnceScored, drop, kept, set_aside
 from gym_host.runs.rollouts import Collector
 from gym_host.runs.run_files import RunFiles, mend
-from gym_host.runs.run_record import FORGIVEN, begin, end, forgive_failures, refuse_other_scorer, settle_record
+from gym_host.runs.run_record import begin, end
 from gym_host.runs.scoreboard import MetricFields, Scoreboard, metric_fields
 from gym_host.runs.scored import Scored
 from gym_host.runs.standing import Brake, Standing

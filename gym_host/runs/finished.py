@@ -15,7 +15,7 @@ from gym_host.runs.failures import read_failures
 from gym_host.runs.fields import project
 from gym_host.runs.keys import FAILURE_CLASS, ROLLOUT_INDEX, TASK_INDEX, Key, keyed_lines
 from gym_host.runs.run_files import RunFiles
-from gym_host.runs.run_record import read_record_if_any
+from gym_host.runs.run_record import RunRecord, read_record_if_any
 
 Name = tuple[str, int]
 """What a rollout is known by wherever it was run: the `id` of its row (its task index where rows have none), rollout index."""
@@ -58,13 +58,7 @@ class FinishedRun:
     @property
     def failures(self) -> Counter[str]:
         """Failure class -> rollouts without a score that failed so last, where only the record tells."""
-        failed = _counts(self.record).get("failed")
-        return Counter(failed) if self.uncounted and isinstance(failed, dict) else Counter()
-
-
-def _counts(record: Json) -> Json:
-    counts = record.get("counts")
-    return counts if isinstance(counts, dict) else {}
+        return Counter(RunRecord(self.record).failed) if self.uncounted else Counter()
 
 
 def read_run(path: Path, fields: Iterable[str] | None) -> FinishedRun:
@@ -87,8 +81,7 @@ def read_run(path: Path, fields: Iterable[str] | None) -> FinishedRun:
     record, files = read_record_if_any(path), RunFiles(path)
     if files.inputs.exists():
         return FinishedRun(path, list(rows.values()), record, _unscored(files, scored))
-    planned = _counts(record).get("planned")
-    uncounted = max(0, planned - len(rows)) if isinstance(planned, int) else 0
+    uncounted = max(0, (RunRecord(record).planned or 0) - len(rows))
     return FinishedRun(path, list(rows.values()), record, uncounted=uncounted)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run was: the record that its files carry, and the identity that a resume is held against."""
+"""What makes a run this run: the identity that a resume is held against."""
 
 from __future__ import annotations
 
@@ -79,14 +79,6 @@ def refuse_other_run(
         where=where,
         mend=mend,
     )
-
-
-def evaluated_server(record: Mapping[str, Any]) -> str | None:
-    """Name of the server that served the evaluated model: the one that the agent refers to; None if the record does not tell."""
-    identity = record.get("identity") or {}
-    agent = (identity.get("servers") or {}).get(str(identity.get("agent"))) or {}
-    reference = (agent.get("settings") or {}).get("model_server") or {}
-    return reference.get("name") if isinstance(reference, Mapping) else None
 
 
 def _tells_of_requests(key: str, servers: Collection[str]) -> bool:

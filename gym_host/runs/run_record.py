@@ -1,27 +1,87 @@
 # SPDX-FileCopyrightText: 2026 The vera-mh-gym authors
 # SPDX-License-Identifier: Apache-2.0
-"""`x_run.json`: what a run was, when it went, and how it ended. Whoever goes on with its files is held against it."""
+"""`x_run.json`: what a run was, when it went, and how it ended."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import orjson
 
 from gym_host.atomic import write_json
-from gym_host.config.request_params import PARAMS
 from gym_host.distribution import versions
 from gym_host.errors import OutputError
-from gym_host.jsonl import Json, pass_over_torn, read_lines
-from gym_host.runs.attempts import awaits_judge
-from gym_host.runs.identity import refuse_other_run
+from gym_host.jsonl import Json
 from gym_host.runs.run_files import RunFiles
 
-FORGIVEN = "failures_forgiven"
-"""Key of a record: how many failures, from the first on, count as no attempt."""
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """What a record tells. What is not there, or not as it should be, is empty: a record may be old, or somebody else's.
+
+    Attributes:
+        content: The record, as it is stored.
+    """
+
+    content: Mapping[str, Any]
+
+    @property
+    def agent(self) -> str | None:
+        """Name of the agent that ran the rows."""
+        agent = self._identity.get("agent")
+        return agent if isinstance(agent, str) else None
+
+    @property
+    def servers(self) -> Json:
+        """The servers that took part, by name."""
+        return _object(self._identity.get("servers"))
+
+    def settings(self, server: str | None) -> Json:
+        """The settings of a server."""
+        return _object(_object(self.servers.get(server or "")).get("settings"))
+
+    @property
+    def evaluated_server(self) -> str | None:
+        """Name of the server that served the evaluated model: the one that the agent refers to."""
+        name = _object(self.settings(self.agent).get("model_server")).get("name")
+        return name if isinstance(name, str) else None
+
+    @property
+    def evaluated_model(self) -> str:
+        """The model that was evaluated, as its server's settings name it."""
+        return str(self.settings(self.evaluated_server).get("model") or "")
+
+    @property
+    def planned(self) -> int | None:
+        """How many rollouts there were to be, as it was when the run ended."""
+        planned = self._counts.get("planned")
+        return planned if isinstance(planned, int) else None
+
+    @property
+    def failed(self) -> Json:
+        """Failure class -> rollouts without a score that failed so last, as it was when the run ended."""
+        return _object(self._counts.get("failed"))
+
+    @property
+    def versions(self) -> Json:
+        """The packages that the run was made with, and their versions."""
+        return _object(self.content.get("versions"))
+
+    @property
+    def _identity(self) -> Json:
+        return _object(self.content.get("identity"))
+
+    @property
+    def _counts(self) -> Json:
+        return _object(self.content.get("counts"))
+
+
+def _object(value: object) -> Json:
+    return value if isinstance(value, dict) else {}
 
 
 def read_record(files: RunFiles, *, mend: str = "choose another --output") -> Json:
@@ -45,102 +105,6 @@ def read_record_if_any(rollouts: Path) -> Json:
     """The record beside a rollouts file, or nothing."""
     files = RunFiles(rollouts)
     return read_record(files, mend="repair it, or move it away") if files.run.exists() else {}
-
-
-def settle_record(
-    files: RunFiles, identity: Json, *, rows: Sequence[Json] = (), joins: bool = False, judging: Collection[str] = ()
-) -> Json:
-    """The record to go on with: that of the run whose files these are, or a new one.
-
-    As long as nothing is scored, what an endpoint refused may be corrected: addresses, models, parameters of requests. What is
-    scored was made by them. Conversations that only wait for their judge were made too, so that then only the requests of the
-    judging may change. Attempts that failed before a correction count for nothing.
-
-    Args:
-        files: The files of the run.
-        identity: What makes the run that is to be done.
-        rows: Its rows as dispatched.
-        joins: It only adds to another run's files, so that only the servers which it uses must be the same.
-        judging: Names of servers that only judge: they take no part in making a conversation.
-
-    Raises:
-        OutputError: The files belong to another run, or to nobody knows which.
-    """
-    if not files.run.exists():
-        _refuse_unclaimed(files)
-        return {"identity": identity, "started_at": now()}
-    record = read_record(files)
-    found = record.get("identity", {})
-    if joins:
-        found, identity = _servers(found, identity), _servers(identity, identity)
-    nothing_scored = not joins and not (files.rollouts.exists() and files.rollouts.stat().st_size)
-    if not nothing_scored:
-        refuse_other_run(found, identity, where=str(files.run))
-        return record
-    nothing_made = not _holds_conversations(files)
-    if nothing_made and found.get("rows") != identity["rows"] and _differ_by_params_alone(files.inputs, rows):
-        found = {**found, "rows": identity["rows"]}
-    refuse_other_run(found, identity, where=str(files.run), requests_of=tuple(identity["servers"]) if nothing_made else judging)
-    if record.get("identity") != identity:
-        forgive_failures(files, record)
-    return record | {"identity": identity}
-
-
-def forgive_failures(files: RunFiles, record: Json) -> None:
-    """Notes that the failures so far are no attempts: what they failed of was the setup, which is mended before the next one."""
-    if files.failures.exists():
-        record[FORGIVEN] = sum(1 for _ in read_lines(files.failures, torn=pass_over_torn))
-
-
-def _differ_by_params_alone(inputs: Path, rows: Sequence[Json]) -> bool:
-    """Whether rows are those of a file, but for what is asked of the model."""
-    if not inputs.exists():
-        return False
-    pairs = zip_longest((line.value for line in read_lines(inputs, torn=pass_over_torn)), rows)
-    return all(was and now and {**was, PARAMS: None} == {**now, PARAMS: None} for was, now in pairs)
-
-
-def refuse_other_scorer(source: RunFiles, identity: Json) -> None:
-    """Refuses to take over the scored rows of a run, unless the servers that are used now are those that scored them.
-
-    Args:
-        source: The files of the run.
-        identity: What makes the run that takes them over.
-
-    Raises:
-        OutputError: A server was another, or nothing tells what it was.
-    """
-    mend = "give the same settings as before, or judge all of it anew (leave --judge-failed-only out)"
-    if not source.run.exists():
-        raise OutputError(
-            f"{source.rollouts} is there without {source.run.name}, so it cannot be told what scored its rows",
-            where=str(source.run),
-            mend="judge all of it anew (leave --judge-failed-only out)",
-        )
-    found = read_record(source, mend=mend).get("identity", {})
-    what = "the scored rows that would be kept were scored otherwise"
-    refuse_other_run(_servers(found, identity), _servers(identity, identity), where=str(source.run), what=what, mend=mend)
-
-
-def _holds_conversations(files: RunFiles) -> bool:
-    """Whether conversations are finished of which only the judging failed."""
-    return files.failures.exists() and any(awaits_judge(line.value) for line in read_lines(files.failures, torn=pass_over_torn))
-
-
-def _servers(identity: Json, wanted: Json) -> Json:
-    """What an identity says of the servers that are wanted."""
-    servers = identity.get("servers") or {}
-    return {"servers": {name: servers.get(name) for name in wanted["servers"]}}
-
-
-def _refuse_unclaimed(files: RunFiles) -> None:
-    unclaimed = next((path for path in (files.rollouts, files.failures) if path.exists()), None)
-    if unclaimed is not None:
-        raise OutputError(
-            f"{unclaimed} is there without {files.run.name}, so it cannot be told which run it belongs to",
-            where=str(files.run),
-            mend="choose another --output",
-        )
 
 
 def begin(files: RunFiles, record: Json, *, concurrency: int) -> None:

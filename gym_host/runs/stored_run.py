@@ -13,7 +13,7 @@ from gym_host.runs.failures import FailedBefore, read_failures
 from gym_host.runs.keys import Key
 from gym_host.runs.metrics_file import read_metrics
 from gym_host.runs.run_files import RunFiles
-from gym_host.runs.run_record import read_record_if_any
+from gym_host.runs.run_record import RunRecord, read_record_if_any
 from gym_host.runs.stored import StoredRows
 from gym_host.wording import without_score
 
@@ -55,9 +55,8 @@ class StoredRun:
         known = len(self) + len(self.failures)
         if self.files.inputs.exists():
             return max(known, sum(1 for _ in read_lines(self.files.inputs)))
-        counts = self.record.get("counts")
-        planned = counts.get("planned") if isinstance(counts, dict) else None
-        return max(known, planned) if isinstance(planned, int) else None
+        planned = RunRecord(self.record).planned
+        return None if planned is None else max(known, planned)
 
     def incomplete(self) -> str | None:
         """What is said first of a run in which rollouts have no score; None if all have one, as far as its files tell."""

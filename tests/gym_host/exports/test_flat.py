@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gym_host.errors import OutputError, UserError
-from gym_host.exports.flat import evaluated_model, flat_run, make_folder, seconds
+from gym_host.exports.flat import flat_run, make_folder, seconds
 from gym_host.runs.stored_run import open_run
 
 
@@ -42,7 +42,6 @@ def test_a_run_without_metrics_is_refused_and_one_without_a_record_has_no_facts(
     shutil.copy(demo_run.with_name("careless_aggregate_metrics.json"), tmp_path / "x_aggregate_metrics.json")
     flat = flat_run(open_run(tmp_path / "x.jsonl"))
     assert (flat.facts, flat.started) == ({}, None)
-    assert evaluated_model({}) == ""
 
 
 @pytest.mark.parametrize("time", [None, 3, "", "yesterday", "2026-13-01T00:00:00Z", ["2026"]])
