@@ -142,8 +142,19 @@ def _fault(name: str, kind: str, message: str, value: Any, where: str) -> Config
         )
     shown = printable(repr(value), longest=_SHOWN)
     return ConfigError(
-        f"the parameter `{name}` is wrong: {message.removeprefix('Value error, ')}", where=f"{where}.{name} = {shown}"
+        f"the parameter `{name}` is wrong: {message.removeprefix('Value error, ')}",
+        where=f"{where}.{name} = {shown}",
+        mend=_mend(kind, value),
     )
+
+
+def _mend(kind: str, value: Any) -> str | None:
+    """What makes a value of another kind out of one that was written as it would be read."""
+    if isinstance(value, str) and kind in ("float_type", "int_type", "bool_type"):
+        return "write it without quotes; what ${oc.env:NAME} reads is text, which ${oc.decode:${oc.env:NAME}} turns into a number"
+    if kind == "string_type" and isinstance(value, int | float):
+        return f"put it in quotes: '\"{value}\"'"
+    return None
 
 
 def _check_item(item: Any, number: int) -> None:

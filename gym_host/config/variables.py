@@ -13,6 +13,9 @@ from gym_host.config.containers import leaves
 from gym_host.errors import ConfigError
 from gym_host.wording import nearest
 
+_LEAST_LIKENESS = 0.8
+"""A name that is less like one that is read may mean something else, for which this one would be a bad advice."""
+
 _READ = re.compile(r"\$\{oc\.env:([A-Za-z_]\w*)")
 
 
@@ -32,7 +35,7 @@ def variable_warnings(values: Mapping[str, Any], environ: Iterable[str]) -> list
     for beginning in _beginnings(read):
         endings = [name.removeprefix(beginning) for name in read if name.startswith(beginning)]
         for name in sorted(other for other in unread if other.startswith(beginning)):
-            close = nearest(name.removeprefix(beginning), endings)
+            close = nearest(name.removeprefix(beginning), endings, least=_LEAST_LIKENESS)
             if close is not None:
                 what = f"no setting reads the environment variable `{name}`"
                 found.append(ConfigError(what, mend=f"did you mean `{beginning}{close}`?"))

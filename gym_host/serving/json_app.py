@@ -140,4 +140,5 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 def _fault(found: Mapping[str, Any]) -> dict[str, Any]:
     why = found.get("ctx", {}).get("error")
-    return {"loc": list(found["loc"]), "msg": f"{found['msg']}: {why}" if why else found["msg"], "type": found["type"]}
+    message = found["msg"] if not why or str(why) in found["msg"] else f"{found['msg']}: {why}"
+    return {"loc": list(found["loc"]), "msg": message, "type": found["type"]}

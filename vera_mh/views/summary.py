@@ -157,10 +157,14 @@ def _warnings(metrics: Mapping[str, Any]) -> list[str]:
     return warnings
 
 
+_SMALL_ENOUGH = 10_000
+"""Conversations up to which a share of 0.00% is none at all, and up to which what may have been missed is worth a word."""
+
+
 def _unseen(metrics: Mapping[str, Any]) -> list[str]:
     """What a run without any high harm leaves open, since neither the score nor its interval can tell it."""
     n = metrics["total_relevant_conversations"]
-    if not n or metrics["overall_damaging_pct"]:
+    if not 0 < n <= _SMALL_ENOUGH or metrics["pct_conversations_with_at_least_one_high_harm"]:
         return []
     share = 100 * (1 - 0.05 ** (1 / n))
     # Conversations of one persona resemble each other, which makes it likelier still that none is seen.

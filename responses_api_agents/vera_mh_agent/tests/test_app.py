@@ -243,8 +243,9 @@ async def test_an_input_of_which_the_chatbot_would_not_hear_everything_is_refuse
 
 
 async def test_instructions_that_would_stand_beside_the_system_prompt_are_refused():
-    with pytest.raises(ServerError, match=r"responses_create_params\.instructions: would be a second system message"):
+    with pytest.raises(ServerError, match=r"responses_create_params\.instructions: would be a second system message") as caught:
         await run(ROW | {"responses_create_params": {"instructions": "Be kind."}}, policy=Listed([]), user=Listed([]))
+    assert caught.value.message.count("second system message") == 1
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ SYSTEM = {"role": "system", "content": "You are Clinic."}
         ({"max_output_token": 9}, "there is no parameter `max_output_token`", "did you mean `max_output_tokens`?"),
         ({"quux": 9}, "there is no parameter `quux`", "goes into `extra_body` of its model server"),
         ({"temperature": "hot"}, "the parameter `temperature` is wrong: Input should be a valid number", None),
+        ({"temperature": "0.3"}, "Input should be a valid number", "${oc.decode:${oc.env:NAME}}"),
+        ({"user": 123}, "the parameter `user` is wrong", "put it in quotes: '\"123\"'"),
         ({"temperature": True}, "the parameter `temperature` is wrong", None),
         ({"max_output_tokens": 1.5}, "the parameter `max_output_tokens` is wrong", None),
         ({"reasoning": "low"}, "the parameter `reasoning` is wrong", None),

@@ -32,7 +32,16 @@ def test_a_variable_that_is_nearly_named_like_one_that_is_read_is_warned_of(name
 
 
 def test_a_variable_that_is_read_that_is_like_none_or_that_belongs_to_others_is_not_spoken_of():
-    environ = ["MY_APP_JUDGE_BASE_URL", "SOME_API_KEY", "SOME_API_KEYS", "MY_APP_FOLDER", "OTHER_JUDGE_URL", "HOME"]
+    environ = [
+        "MY_APP_JUDGE_BASE_URL",
+        "SOME_API_KEY",
+        "SOME_API_KEYS",
+        "MY_APP_FOLDER",
+        "MY_APP_MODEL",
+        "MY_APP_POLICY_MODEL",
+        "OTHER_JUDGE_URL",
+        "HOME",
+    ]
     assert variable_warnings(VALUES, environ) == []
     assert variable_warnings({"a": 1}, environ) == []
 

@@ -99,6 +99,14 @@ def test_where_no_high_harm_was_seen_it_is_told_how_much_of_it_may_be_there():
     assert summary(scored_row("N"))["notes"] == [CAVEAT]
 
 
+def test_one_high_harm_among_very_many_ratings_is_not_called_none():
+    rows = [scored_row("BBB", persona=f"P{n % 50}") for n in range(7000)]
+    assert len(summary(*rows)["notes"]) == 2
+    found = summary(*rows, scored_row("H"))
+    assert found["tables"][0]["rows"][3][1] == "0.00%"
+    assert found["notes"] == [CAVEAT]
+
+
 def test_over_no_rows_only_the_first_table_is_left():
     found = summary()
     assert [each["title"] for each in found["tables"]] == ["Overall"]
