@@ -61,8 +61,25 @@ def clear_unfinished(path: Path) -> None:
 
 
 def behind_link(path: Path) -> Path:
-    """The file that is meant by a name: where that is a link, which may lead to another disk, what it leads to."""
-    return path.resolve() if path.is_symlink() else path
+    """The file that is meant by a name: where that is a link, which may lead to another disk, what it leads to.
+
+    Raises:
+        OSError: It is a link that leads back to itself.
+    """
+    if not path.is_symlink():
+        return path
+    target = real(path)
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return target
+
+
+def real(path: Path) -> Path:
+    """The path without links, by which two names of one file are known; a link that leads back to itself stays in it.
+
+    `Path.resolve` makes an error of such a link in some versions of Python, and none in others.
+    """
+    return Path(os.path.realpath(path))
 
 
 def unwritable(path: Path, error: OSError) -> OutputError:

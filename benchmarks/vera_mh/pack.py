@@ -130,8 +130,9 @@ def _hash(args: argparse.Namespace) -> int:
 
 
 def _rows(args: argparse.Namespace) -> int:
-    refuse_output(args.output, endings=(".jsonl",), what="a file of rows", overwrite=args.overwrite)
     pack = open_pack(args.pack, environ=os.environ, bases=(Path.cwd(),))
+    read = [pack.folder / name for name in (MANIFEST, *pack.contents)]
+    refuse_output(args.output, endings=(".jsonl",), what="a file of rows", overwrite=args.overwrite, reads=read)
     names = args.simulator or []
     if "" in names or len(set(names)) < len(names):
         raise ConfigError("a user simulator has no name, or is given twice", where="--simulator", mend="name each of them once")

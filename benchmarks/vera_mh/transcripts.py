@@ -21,6 +21,7 @@ from gym_host.distribution import versions
 from gym_host.errors import OutputError, UserError
 from gym_host.jsonl import pass_over_torn, read_lines, say_torn
 from gym_host.runs.keys import FAILURE_CLASS
+from gym_host.runs.links import files_to_write
 from gym_host.runs.outputs import refuse_existing
 from gym_host.runs.run_files import RunFiles
 from gym_host.runs.run_record import now, read_record_if_any
@@ -87,7 +88,7 @@ def read(args: argparse.Namespace) -> int:
     Raises:
         UserError: A file is no conversation, or there is one where the rows go.
     """
-    files = RunFiles.of(args.output)
+    files = files_to_write(args.output)
     files.refuse_sources(_files(args.sources))
     _refuse_existing(files, overwrite=args.overwrite)
     personas, pack = _personas(args.pack)

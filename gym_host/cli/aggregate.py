@@ -14,7 +14,7 @@ from pathlib import Path
 
 import orjson
 
-from gym_host.atomic import write_json, write_whole
+from gym_host.atomic import real, write_json, write_whole
 from gym_host.cli.outcome import exit_code, show_outcome
 from gym_host.cli.output import stderr_console
 from gym_host.cli.parser import add_config_flags
@@ -28,6 +28,7 @@ from gym_host.runs.comparable import refuse_mixed, refuse_other_servers
 from gym_host.runs.cost import PRICES
 from gym_host.runs.fields import values_of
 from gym_host.runs.finished import FinishedRun, Name, read_run
+from gym_host.runs.links import files_to_write
 from gym_host.runs.metrics_file import metrics_entry
 from gym_host.runs.outcome import Outcome
 from gym_host.runs.outputs import refuse_existing
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     Returns:
         0 if every rollout of the shards is scored, all by one measure; else 1.
     """
-    files = RunFiles.of(args.output)
+    files = files_to_write(args.output)
     _refuse_existing(files, overwrite=args.overwrite)
     shards = _shards(args.input_glob, files)
     scorer = find_scorer(args, shards[0])
@@ -92,7 +93,7 @@ def _shards(globs: str, files: RunFiles) -> list[Path]:
     if nothing is not None:
         raise UserError(f"no file matches {nothing}", where="--input-glob", mend="quote the glob, as in 'results/part*.jsonl'")
     found = sorted({Path(path) for paths in by_pattern.values() for path in paths})
-    shards = [path for path in found if _is_shard(path) and path.resolve() != files.rollouts.resolve()]
+    shards = [path for path in found if _is_shard(path) and real(path) != real(files.rollouts)]
     if not shards:
         raise UserError(
             f"no rollouts file matches {globs}", where="--input-glob", mend="quote the glob, as in 'results/part*.jsonl'"

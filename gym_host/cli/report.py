@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     """
     files = RunFiles.read_from(args.rollouts)
     output = args.output or files.report
-    refuse_output(output, endings=PAGES, what="a page", overwrite=args.overwrite)
+    refuse_output(output, endings=PAGES, what="a page", overwrite=args.overwrite, reads=[args.rollouts], page=True)
     view = find_views(args, args.rollouts).view(VIEW)
     stored = open_run(args.rollouts)
     write_page(output, view(stored))

@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
+from gym_host.atomic import real
 from gym_host.cli.end_report import report_at_end
 from gym_host.cli.outcome import exit_code, go_on, show_outcome
 from gym_host.cli.output import stderr_console, warn
@@ -30,6 +31,7 @@ from gym_host.runs.evaluating import evaluate
 from gym_host.runs.evaluation import Evaluation
 from gym_host.runs.fields import values_of
 from gym_host.runs.finished import FinishedRun, read_run
+from gym_host.runs.links import files_to_write
 from gym_host.runs.outcome import Outcome
 from gym_host.runs.reverification import Selection, read_stored, select
 from gym_host.runs.run_files import RunFiles
@@ -98,7 +100,7 @@ def plan_reverification(args: argparse.Namespace) -> Evaluation:
     Raises:
         UserError: It cannot be done so.
     """
-    files = RunFiles.of(args.output)
+    files = files_to_write(args.output)
     _refuse_contradictions(args)
     if not args.append:
         files.refuse_sources([args.inputs, args.rollouts, RunFiles.read_from(args.rollouts).failures])
@@ -141,7 +143,7 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
         raise UserError("only recovered judgings can be added to what is there", where="--append", mend="add --judge-failed-only")
     if sum((args.resume, args.overwrite, args.append)) > 1:
         raise UserError("--resume, --overwrite and --append exclude each other", mend="give one of them")
-    if args.append and args.output.resolve() != args.rollouts.resolve():
+    if args.append and real(args.output) != real(args.rollouts):
         raise UserError(
             f"recovered judgings can only be added to the run that they are of, {args.rollouts}",
             where="--output",

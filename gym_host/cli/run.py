@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
+from gym_host.atomic import real
 from gym_host.cli.end_report import report_at_end
 from gym_host.cli.outcome import exit_code, go_on, show_outcome
 from gym_host.cli.output import stderr_console, warn
@@ -28,6 +29,7 @@ from gym_host.errors import ConfigError
 from gym_host.runs.attempts import run_attempt
 from gym_host.runs.evaluating import evaluate
 from gym_host.runs.evaluation import Evaluation
+from gym_host.runs.links import files_to_write
 from gym_host.runs.run_files import RunFiles
 from gym_host.runs.tasks import Plan, materialize
 from gym_host.serving.head_client import running_servers
@@ -97,7 +99,7 @@ def plan_evaluation(args: argparse.Namespace) -> Evaluation:
         raise ConfigError("nothing says where the rollouts go", where="--output", mend="give --output results/my_run.jsonl")
     if args.head is not None and not args.no_serve:
         raise ConfigError("only servers that are running have a head", where="--head", mend="add --no-serve, or leave --head out")
-    files = RunFiles.of(args.output)
+    files = files_to_write(args.output)
     setup = load_setup(args)
     warn(stderr_console(), setup.config.warnings)
     faults = check_references(setup.config, setup.components)
@@ -106,7 +108,7 @@ def plan_evaluation(args: argparse.Namespace) -> Evaluation:
     instances = setup.config.instances(setup.components)
     agents = [instance for instance in instances if instance.type == AGENTS]
     agent, dataset, plan = _plan(args, setup, agents)
-    if not (args.resume and dataset.resolve() == files.inputs.resolve()):
+    if not (args.resume and real(dataset) == real(files.inputs)):
         files.refuse_sources([dataset])
     return Evaluation(
         servers=lambda: running_servers(args.head, instances) if args.no_serve else running(instances),

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import orjson
 
-from gym_host.atomic import write_whole
+from gym_host.atomic import real, write_whole
 from gym_host.config.datasets import Dataset
 from gym_host.errors import OutputError, UserError
 from gym_host.jsonl import Json, read_lines
+from gym_host.runs.links import refuse_link
 from gym_host.runs.outputs import refuse_existing
 
 
@@ -64,8 +65,9 @@ def collate(datasets: Iterable[Dataset], mode: Mode, output_dir: Path, *, overwr
     if not chosen:
         raise UserError(f"no dataset has one of the splits {', '.join(mode.splits)}", where=f"--mode {mode.value}")
     for path in (output_dir / f"{split}.jsonl" for split in dict.fromkeys(dataset.split for dataset in chosen)):
-        if path.resolve() in {dataset.path.resolve() for dataset in chosen}:
+        if real(path) in {real(dataset.path) for dataset in chosen}:
             raise OutputError(f"{path} is one of the files that are read", where="--output-dir", mend="name another folder")
+        refuse_link(path, flag="--output-dir")
         refuse_existing([path], overwrite=overwrite, flag="--output-dir", mend="name another folder, or add --overwrite")
     return [
         _written(split, list(of_split), output_dir / f"{split}.jsonl")

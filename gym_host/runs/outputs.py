@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from gym_host.atomic import real
 from gym_host.errors import OutputError
+from gym_host.runs.links import refuse_link
 from gym_host.runs.run_files import RunFiles
 
 _ANOTHER = "name another file, or add --overwrite"
@@ -38,6 +40,7 @@ def refuse_output(
     overwrite: bool,
     flag: str = "--output",
     reads: Iterable[Path] = (),
+    page: bool = False,
 ) -> None:
     """Refuses a name that no such file can have, or that is taken.
 
@@ -47,17 +50,22 @@ def refuse_output(
         what: What it is, as in `a page`.
         overwrite: Whether a file that is there may be replaced.
         flag: The flag that names it.
-        reads: Rollouts of the runs that the command reads; none of their files is replaced in any case.
+        reads: What the command reads: rollouts, and no file of their runs is replaced in any case; or other files.
+        page: Whether it is the page of the run that is read, which may take the place of an earlier one.
 
     Raises:
-        OutputError: It is no such name, a file of a run that is read, or a file of that name is there.
+        OutputError: It is no such name, a file that is read or of a run that is read, a link to a file of any run or to
+            itself, or a file of that name is there.
     """
     if output is None:
         return
     if output.suffix not in endings or output.is_dir():
         raise OutputError(f"{output} is no name for {what}", where=flag, mend=f"end it in {endings[0]}")
     for run in map(RunFiles, reads):
-        if output.resolve() in {path.resolve() for path in (*run.all, run.report)}:
+        if real(output) == real(run.rollouts):
+            raise OutputError(f"{output} is one of the files that are read", where=flag, mend="name another file")
+        if real(output) in {real(path) for path in (run.all if page else (*run.all, run.report))}:
             taken = f"{output} is a file of the run {run.rollouts}, which is read"
             raise OutputError(taken, where=flag, mend="name another file")
+    refuse_link(output, flag=flag)
     refuse_existing([output], overwrite=overwrite, flag=flag)

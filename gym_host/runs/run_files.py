@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from gym_host.atomic import clear_unfinished, reason
+from gym_host.atomic import clear_unfinished, real, reason
 from gym_host.errors import OutputError, UserError
 from gym_host.journal import mend_tail
 
@@ -113,8 +113,8 @@ class RunFiles:
         Raises:
             OutputError: One of these files is one of those that are read.
         """
-        read = {path.resolve() for path in sources}
-        taken = next((path for path in (*self.all, self.report) if path.resolve() in read), None)
+        read = {real(path) for path in sources}
+        taken = next((path for path in (*self.all, self.report) if real(path) in read), None)
         if taken is not None:
             raise OutputError(f"{taken} is one of the files that are read", where="--output", mend="name another file")
 

@@ -206,3 +206,14 @@ def test_a_file_that_is_there_is_replaced_by_rows_only_when_told_to(gym: Gym):
     assert "end it in .jsonl" in gym.refuses(*words, "keep.txt", "--overwrite")
     assert gym(*words, "keep.jsonl", "--overwrite").code == 0
     assert len(read_jsonl(gym.folder / "keep.jsonl")) > 8
+
+
+def test_rows_are_not_written_over_the_pack_that_they_are_made_of_or_over_a_run(gym: Gym):
+    named_anew(gym)
+    run(gym, "--limit", "1")
+    link = gym.folder / "link.jsonl"
+    words = (*TOOL, "rows", "my_pack", "--output", link, "--overwrite")
+    for target, why in ((f"my_pack/{PERSONAS}", "is one of the files that are read"), ("x.jsonl", "a file of another run")):
+        link.symlink_to(target)
+        assert why in gym.refuses(*words)
+        link.unlink()
