@@ -57,8 +57,8 @@ def _show_result(console: Console, result: Result, files: RunFiles, report: Path
         console.print(without_score(missing, result.planned))
     for name, count in sorted(result.failures.items()):
         console.print(f"  {count} failed as {printable(name)}")
-    for name, said in result.refusing.items():
-        console.print(f"  {name} refused every call: {said}")
+    for name, said in () if result.complete else result.refusing.items():
+        console.print(f"  {name} {said}")
     if result.left_out:
         console.print(f"  {result.left_out} left out: unfinished, beyond --limit, or unjudged (see --judge-failed-only)")
     for name, values in result.mixed.items():
@@ -91,9 +91,11 @@ def _next(result: Result, files: RunFiles, go_on: str, done: str) -> str:
     if result.complete:
         return _ONE_MEASURE if result.mixed else done
     missing = result.planned - result.scored
-    if result.refusing:
-        return f"mend what {', '.join(result.refusing)} refused (above), then {go_on}"
     if result.given_up + result.left_out < missing:
+        if result.refusing:
+            # What is scored was made by these models at these addresses.
+            limit = "; only the key may be another one, as rollouts are scored: another address or model is a run of its own"
+            return f"mend what {', '.join(result.refusing)} refused (above), then {go_on}{limit if result.scored else ''}"
         return go_on if result.scored or not result.failures else f"see in {files.failures} why nothing is scored, then {go_on}"
     if not result.given_up:
         return "finish the run that the conversations come from (`gym eval run ... --resume`), then judge them again"

@@ -81,7 +81,7 @@ class Standing:
 
     Attributes:
         answered: Calls with a usable reply.
-        refused: Calls that it refused for what is the same in all of them: the key, the model, a parameter.
+        refused: Calls that it refused as it does for what is the same in all of them: the key, the model, a parameter.
         refusal: In what words it did so last.
     """
 

@@ -44,8 +44,8 @@ class ChatError(EndpointError):
         attempts: How many requests were sent.
         detail: The raw answer, bounded, without keys; empty when there was no answer.
         sent: Parameters as really sent where that differs from what was asked; None means left out.
-        of_setup: Whether every other call would meet it too: it is about the address, the key, the model or a parameter, and
-            not about what was said.
+        of_setup: Whether it looks as if every other call would meet it too: a refusal for the address, the key, the model or a
+            parameter. Some endpoints refuse what was said in one conversation in the same way (403).
     """
 
     def __init__(

@@ -20,11 +20,12 @@ from gym_host.journal import Journal
 from gym_host.jsonl import Json
 from gym_host.runs.attempts import Attempt, Task
 from gym_host.runs.belonging import Belonging
+from gym_host.runs.brake import Brake
 from gym_host.runs.cost import USAGE, Meter, SafeMeter, add_failures, take_prices
 from gym_host.runs.evaluation import Evaluation
-from gym_host.runs.failures import FailedBefore, read_failures
+from gym_host.runs.failures import FailedBefore
 from gym_host.runs.fields import values_of
-from gym_host.runs.going_on import FORGIVEN, forgive_failures, refuse_other_scorer, settle_record
+from gym_host.runs.going_on import FORGIVEN, failed_before, forgive_failures, refuse_other_scorer, settle_record
 from gym_host.runs.identity import run_identity
 from gym_host.runs.keys import FAILURE_CLASS, Key, key_of
 from gym_host.runs.metrics_file import metrics_entry
@@ -38,7 +39,7 @@ from gym_host.runs.run_files import RunFiles, mend
 from gym_host.runs.run_record import begin, end
 from gym_host.runs.scoreboard import MetricFields, Scoreboard, metric_fields
 from gym_host.runs.scored import Scored
-from gym_host.runs.standing import Brake, Standing
+from gym_host.runs.standing import Standing
 from gym_host.runs.tasks import described
 from gym_host.serving.calls import ServerCalls
 from gym_host.serving.garbage import rare_collections
@@ -59,6 +60,7 @@ class _Run:
     record: Json = field(default_factory=dict)
     meter: Meter | None = None
     refusing: Mapping[str, str] = field(default_factory=dict)
+    stopped: bool = False
 
     @property
     def files(self) -> RunFiles:
@@ -125,7 +127,7 @@ async def _open(run: _Run) -> None:
         run.scored.load(files.rollouts, Belonging(rows, run.scored.fields or ()), seen=run.seen)
     if run.meter is not None:
         add_failures(run.meter, files.failures)
-    run.failed = read_failures(files.failures, forgiven=run.record.get(FORGIVEN, 0))
+    run.failed = failed_before(files, run.record)
     if not (evaluation.joins and files.inputs.exists()):
         write_whole(files.inputs, (orjson.dumps(row) + b"\n" for row in evaluation.rows))
     begin(files, run.record, concurrency=evaluation.concurrency)
@@ -162,10 +164,9 @@ async def _collect(run: _Run) -> bool:
     scoreboard = Scoreboard(run.calls, evaluation.scorer, run.scored, run.wanted.shown)
     standing = Standing(run.calls)
     await standing.begin(instance.name for instance in evaluation.instances)
-    brake = Brake(standing, DroppedOnceScored(run.files, state), state.warn)
-    collector = Collector(run.attempt, rollouts, failures, run.scored, brake)
-    tasks = brake.until_stopped(todo)
-    collecting = asyncio.ensure_future(collector.collect(tasks, concurrency=min(evaluation.concurrency, len(todo))))
+    brake = Brake(standing, DroppedOnceScored(run.files, state), state.warn, left=len(todo), scored=len(run.scored) > 0)
+    collector = Collector(run.attempt, rollouts, failures, run.scored, brake, brake.may_begin)
+    collecting = asyncio.ensure_future(collector.collect(todo, concurrency=min(evaluation.concurrency, len(todo))))
     try:
         with cancelled_by_signals(collecting) as stopped:
             async with brake.watching(), shown(state, scoreboard, display_on(run.console, counts)):
@@ -174,7 +175,7 @@ async def _collect(run: _Run) -> bool:
                 except asyncio.CancelledError:
                     if not stopped():
                         raise
-            run.refusing = brake.refusing
+            run.stopped, run.refusing = brake.stopped, await standing.refusing()
             return stopped()
     finally:
         rollouts.close()
@@ -198,9 +199,9 @@ def _given_up(task: Task, evaluation: Evaluation) -> bool:
 async def _close(run: _Run, *, interrupted: bool) -> Outcome:
     """Sorts, counts, and writes the end of the record and the metrics."""
     evaluation, files = run.evaluation, run.files
-    if run.refusing:
-        forgive_failures(files, run.record)
-    run.failed = read_failures(files.failures, forgiven=run.record.get(FORGIVEN, 0))
+    if run.stopped:
+        forgive_failures(files, run.record, FORGIVEN)
+    run.failed = failed_before(files, run.record)
     unscored = _unscored(run)
     wanted = [task for task in unscored if not _left_out(task, evaluation)]
     outcome = Outcome(

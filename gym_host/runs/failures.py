@@ -28,17 +28,18 @@ class FailedBefore:
     forgiven: int = 0
 
 
-def read_failures(path: Path, *, forgiven: int = 0) -> dict[Key, FailedBefore]:
+def read_failures(path: Path, *, forgiven: int = 0, mended: int = 0) -> dict[Key, FailedBefore]:
     """The failures file, by key; empty if there is none. Half a last line is warned of, and left out.
 
     Args:
         path: The file.
-        forgiven: How many failures, from the first on, do not count, and are not final.
+        forgiven: How many failures, from the first on, do not count.
+        mended: How many do not count and are not final either, since what was asked has been corrected after them.
     """
     failed: dict[Key, FailedBefore] = {}
     for number, line in enumerate(keyed_lines(path, torn=say_torn) if path.exists() else (), 1):
         before = failed.get(line.key) or FailedBefore(0, False, {})
-        counts = number > forgiven
-        terminal = counts and bool(line.row.get(FAILURE_TERMINAL))
+        counts = number > max(forgiven, mended)
+        terminal = number > mended and bool(line.row.get(FAILURE_TERMINAL))
         failed[line.key] = FailedBefore(before.attempts + 1, terminal, line.row, before.forgiven + (not counts))
     return failed

@@ -12,12 +12,17 @@ from gym_host.config.request_params import PARAMS
 from gym_host.errors import OutputError
 from gym_host.jsonl import Json, pass_over_torn, read_lines
 from gym_host.runs.attempts import awaits_judge
+from gym_host.runs.failures import FailedBefore, read_failures
 from gym_host.runs.identity import refuse_other_run
+from gym_host.runs.keys import Key
 from gym_host.runs.run_files import RunFiles
 from gym_host.runs.run_record import now, read_record
 
 FORGIVEN = "failures_forgiven"
-"""Key of a record: how many failures, from the first on, count as no attempt."""
+"""Key of a record: how many failures, from the first on, count as no attempt, since the run was stopped after them."""
+
+MENDED = "failures_mended"
+"""Key of a record: how many failures, from the first on, count as no attempt and are not final, since the setup was corrected."""
 
 
 def settle_record(
@@ -55,14 +60,25 @@ def settle_record(
         found = {**found, "rows": identity["rows"]}
     refuse_other_run(found, identity, where=str(files.run), requests_of=tuple(identity["servers"]) if nothing_made else judging)
     if record.get("identity") != identity:
-        forgive_failures(files, record)
+        forgive_failures(files, record, MENDED)
     return record | {"identity": identity}
 
 
-def forgive_failures(files: RunFiles, record: Json) -> None:
-    """Notes that the failures so far are no attempts: what they failed of was the setup, which is mended before the next one."""
+def failed_before(files: RunFiles, record: Json) -> dict[Key, FailedBefore]:
+    """The failures of a run, by key, and which of them count."""
+    return read_failures(files.failures, forgiven=record.get(FORGIVEN, 0), mended=record.get(MENDED, 0))
+
+
+def forgive_failures(files: RunFiles, record: Json, how: str) -> None:
+    """Notes that the failures so far are no attempts: what they failed of was the setup.
+
+    Args:
+        files: The files of the run.
+        record: Its record.
+        how: `FORGIVEN` or `MENDED`.
+    """
     if files.failures.exists():
-        record[FORGIVEN] = sum(1 for _ in read_lines(files.failures, torn=pass_over_torn))
+        record[how] = sum(1 for _ in read_lines(files.failures, torn=pass_over_torn))
 
 
 def _differ_by_params_alone(inputs: Path, rows: Sequence[Json]) -> bool:

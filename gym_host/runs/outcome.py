@@ -26,7 +26,7 @@ class Result:
         summary: Tables and notes on the scores (`tables`, `notes`), or None.
         cost: Tables and notes of what it cost, or None.
         counted: False if nothing tells how many rollouts were planned; `planned` are then those that left something.
-        refusing: Servers that refused every call -> in what words.
+        refusing: Servers that refused calls of this start and answered none -> what is to be said of each.
     """
 
     planned: int

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
@@ -26,6 +26,10 @@ class Observer(Protocol):
     def finished(self, key: Key, row: Json, *, failed: bool) -> None: ...
 
 
+async def _always() -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Collector:
     """Runs tasks and writes what comes of them.
@@ -36,6 +40,7 @@ class Collector:
         failures: Where failed attempts go.
         scored: Takes note of scored rows.
         observer: Is told of every start and end.
+        may_begin: Is awaited before each start; false ends the collecting, and what runs is finished.
     """
 
     attempt: Attempt
@@ -43,6 +48,7 @@ class Collector:
     failures: Journal
     scored: Scored
     observer: Observer
+    may_begin: Callable[[], Awaitable[bool]] = _always
 
     async def collect(self, tasks: Iterable[Task], *, concurrency: int) -> None:
         """Runs all tasks, so many at once; the next one starts as soon as any has finished.
@@ -60,7 +66,10 @@ class Collector:
             await asyncio.gather(*workers, return_exceptions=True)
 
     async def _work(self, waiting: Iterator[Task]) -> None:
-        for task in waiting:
+        while await self.may_begin():
+            task = next(waiting, None)
+            if task is None:
+                return
             self.observer.started(task.key)
             started = time.monotonic()
             result = await self.attempt(task)

@@ -23,5 +23,12 @@ def test_the_failures_of_a_rollout_are_counted_and_the_last_one_decides(tmp_path
     assert failed[0, 0].last == second
 
 
+def test_what_is_forgiven_counts_not_but_is_final_all_the_same_unless_it_was_mended(tmp_path: Path):
+    write_jsonl(tmp_path / "f.jsonl", [row(0, _ng_failure_terminal=True), row(1), row(1)])
+    forgiven, mended = (read_failures(tmp_path / "f.jsonl", **{how: 2}) for how in ("forgiven", "mended"))
+    assert [forgiven[key, 0].forgiven for key in (0, 1)] == [mended[key, 0].forgiven for key in (0, 1)] == [1, 1]
+    assert (forgiven[0, 0].terminal, mended[0, 0].terminal) == (True, False)
+
+
 def test_no_failures_file_is_no_failure(tmp_path: Path):
     assert read_failures(tmp_path / "gone.jsonl") == {}
